@@ -25,10 +25,11 @@ let package = Package(
             path: "Tests/Fuzz"),
         .target(name: "TestNeeds", dependencies: ["TestSupport"], path: "Tests/TestNeeds"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport", "TestNeeds"]),
-        .testTarget(name: "FileStorageTests", dependencies: ["FileStorage", "TestSupport", "TestNeeds"]),
+        .testTarget(
+            name: "FileStorageTests",
+            dependencies: ["FileStorage", "FileStorageChild", "TestSupport", "TestNeeds"]),
         .executableTarget(
             name: "FileStorageChild", dependencies: ["FileStorage"], path: "Tests/FileStorageChild"),
-        .testTarget(name: "FileStorageUseTests", dependencies: ["FileStorage", "FileStorageChild"]),
         .testTarget(name: "FsyncLiteTests", dependencies: ["FsyncLite", "TestSupport", "TestNeeds"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["fsync-lite", "FsyncLite", "TestSupport", "TestNeeds"]),

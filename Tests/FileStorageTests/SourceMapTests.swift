@@ -1,6 +1,4 @@
 import FileStorage
-import FoundationEssentials
-import TestSupport
 import Testing
 
 struct SourceMapTests {
@@ -56,21 +54,5 @@ struct SourceMapTests {
     @Test(arguments: ["{}", "[0, -1.5e+3, true, false, null, \"\", \"\\u00e9\\\"\", {\"\": {}}]\r\n"])
     func takesWhatIsJSON(text: String) throws {
         _ = try SourceMap(json: Array(text.utf8))
-    }
-
-    private struct Preferences: Codable, Sendable, Equatable {
-        var keepLast = 3
-        var byName = ["Photos": [true, false]]
-    }
-
-    @Test(arguments: ["settings.json", "settings.plist"])
-    func settingsOfBothSpellingsAreTheSame(name: String) throws {
-        let temporary = try TemporaryDirectory()
-        let file = temporary.file + name
-        try SettingsFile.create(Preferences(), at: file)
-        #expect(try file.text().contains("keep_last"))
-        let settings = try #require(try SettingsFile<Preferences>.readIfPresent(in: temporary.file))
-        #expect(settings.content == Preferences())
-        #expect(settings.location(of: ["by_name", "Photos"]).hasPrefix("\(file):"))
     }
 }

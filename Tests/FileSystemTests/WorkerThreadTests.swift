@@ -4,14 +4,9 @@ import Testing
 
 struct WorkerThreadTests {
     private final class Counter: Sendable {
-        private let value = Mutex(0)
+        private let value = Atomic(0)
 
-        func add(_ number: Int) -> Int {
-            value.withLock { value in
-                value += number
-                return value
-            }
-        }
+        func add(_ number: Int) -> Int { value.add(number, ordering: .sequentiallyConsistent).newValue }
     }
 
     @Test func runsOneAtATime() async {

@@ -29,27 +29,15 @@ func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     return value
 }
 
-/// Also times without a packed form.
-func randomTime(_ random: inout SplitMix64) -> FileTime {
-    FileTime(
-        seconds: Int64.random(in: -10_000_000_000...10_000_000_000, using: &random),
-        nanoseconds: Int32.random(in: 0..<1_000_000_000, using: &random))
-}
-
+/// A status in which all fields vary.
 func randomStatus(_ random: inout SplitMix64) -> FileStatus {
-    var status = FileStatus(
-        type: FileType.allCases.randomElement(using: &random) ?? .file, modified: randomTime(&random))
-    status.permissions = UInt16.random(in: 0...0o7777, using: &random)
-    (status.owner, status.group, status.links) = (
-        UInt32.random(in: 0 ... .max, using: &random), UInt32.random(in: 0 ... .max, using: &random),
-        UInt32.random(in: 0 ... .max, using: &random)
-    )
-    (status.inode, status.size) = (
-        random.next(), ByteCount(clamping: Int64.random(in: 0 ... .max, using: &random))
-    )
+    var status = random.file(.root, random.pick(FileType.allCases)).status
+    (status.inode, status.links) = (random.next(), UInt32(truncatingIfNeeded: random.next()))
+    status.owner = UInt32(truncatingIfNeeded: random.next())
+    status.group = UInt32(truncatingIfNeeded: random.next())
+    status.size = ByteCount(clamping: Int64.random(in: 0 ... .max, using: &random))
     status.allocated = ByteCount(clamping: Int64.random(in: 0 ... .max, using: &random))
-    (status.device, status.changed) = (DeviceNumber(major: 7, minor: 9), randomTime(&random))
-    if random.oneIn(2) { status.created = randomTime(&random) }
+    status.device = DeviceNumber(major: 7, minor: 9)
     if random.oneIn(4) { status.represents = DeviceNumber(major: 1, minor: 2) }
     status.isMountRoot = random.oneIn(2)
     status.isImmutable = random.oneIn(2)

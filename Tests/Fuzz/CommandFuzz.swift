@@ -187,19 +187,12 @@ private final class CommandScene {
 
     func build(with kind: DocumentKind) throws {
         try? FileManager.default.removeItem(atPath: path)
-        for directory in ["outside/deep", "source/dir/in"] {
-            try FileManager.default.createDirectory(
-                atPath: path(directory), withIntermediateDirectories: true)
-        }
-        for name in [
-            "outside/canary", "outside/deep/canary", "canary", "source/a", "source/b", "source/dir/c",
-        ] {
-            try Files.write(Array("this is \(name)".utf8), to: path(name))
-        }
-        for link in ["source/link", "source/dir/link"] {
-            try FileManager.default.createSymbolicLink(
-                atPath: path(link), withDestinationPath: path("outside"))
-        }
+        let link = TreeLiteral.symlink(TreeName(stringLiteral: path("outside")))
+        let tree: TreeLiteral = [
+            "canary": "canary", "outside": ["canary": "outside", "deep": ["canary": "deep"]],
+            "source": ["a": "a", "b": "b", "link": link, "dir": ["c": "c", "in": [:], "link": link]],
+        ]
+        try tree.build(at: path)
         try apply()
         try Files.write(Array("another b".utf8), to: path("source/b"))
         try Files.write(Array("new".utf8), to: path("source/dir/new"))
@@ -208,11 +201,7 @@ private final class CommandScene {
         let state = path("target/.fsync-lite")
         if kind.name == "journal" || kind.name == "stage-log" {
             let stage = "\(state)/stage/\(Desk.transaction)"
-            try FileManager.default.createDirectory(
-                atPath: "\(stage)/0", withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
-            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: "\(state)/stage")
-            try Files.write(Array("arrives".utf8), to: "\(stage)/0/0")
+            try TreeLiteral.staged(["0": ["0": "arrives"]], Desk.transaction).build(at: state)
             try FileManager.default.copyItem(
                 atPath: "\(state)/manifest.json", toPath: "\(stage)/manifest.json")
             // A file to stage, so that apply looks at files that were staged before.
@@ -302,7 +291,7 @@ private final class CommandScene {
     /// The journal of a commit that a power cut interrupted.
     private func journal(_ random: inout SplitMix64) throws -> [UInt8] {
         let root = try Directory.open(path: Array(path("target").utf8))
-        guard let state = try StateDirectory(of: root) else { throw Failure("open", path("target")) }
+        guard let state = try StateDirectory(of: root) else { throw TreeError("open", path("target")) }
         func place(_ parent: Int, _ name: StaticString) -> JournalContent.Place {
             .init(parent: parent, name: FileName(name))
         }

@@ -2,6 +2,7 @@ import FileSystem
 import Foundation
 import FsyncLite
 import Glibc
+import TestSupport
 
 /// A target of which only the documents matter.
 struct Desk: Sendable {
@@ -20,12 +21,12 @@ struct Desk: Sendable {
             "\(state)/history/\(Desk.transaction)",
         ] {
             guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
-                throw Failure("mkdir", directory)
+                throw TreeError("mkdir", directory)
             }
         }
         root = try Directory.open(path: Array(path.utf8))
         try Directory.open(path: Array(state.utf8)).markAsState()
-        guard let state = try StateDirectory(of: root) else { throw Failure("open", state) }
+        guard let state = try StateDirectory(of: root) else { throw TreeError("open", state) }
         self.state = state
     }
 
@@ -39,15 +40,6 @@ struct Desk: Sendable {
     }
 }
 
-/// A call that failed in the fuzzer itself.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ call: String, _ path: String) {
-        description = "\(call) \(path): \(String(cString: strerror(errno)))"
-    }
-}
-
 /// Whole files.
 enum Files {
     static func write(_ bytes: [UInt8], to path: String) throws {
@@ -57,13 +49,13 @@ enum Files {
     /// Writes a file of any size piece by piece.
     static func write(to path: String, _ body: (_ put: ([UInt8]) -> Void) throws -> Void) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure("open", path) }
+        guard descriptor >= 0 else { throw TreeError("open", path) }
         defer { close(descriptor) }
         var isComplete = true
         try body { bytes in
             isComplete = isComplete && Glibc.write(descriptor, bytes, bytes.count) == bytes.count
         }
-        guard isComplete else { throw Failure("write", path) }
+        guard isComplete else { throw TreeError("write", path) }
     }
 
     static func read(_ path: String) throws -> [UInt8] {

@@ -72,23 +72,12 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
     guard condition else { throw Violation(message()) }
 }
 
-/// Checks of paths, with code that is not the tool's.
-enum Paths {
+extension PathRules {
     static func requireInside(_ path: [UInt8], _ what: String) throws {
-        let components = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        for component in components { try requireName(component, what) }
+        for name in names(of: path) { try requireName(name, what) }
     }
 
     static func requireName(_ name: some Collection<UInt8>, _ what: String) throws {
-        let isName =
-            !name.isEmpty && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
-            && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
-        try require(isName, "\(what) \(Array(name))")
-    }
-
-    /// In the order of a scan, the first is before the second.
-    static func isAscending(_ first: [UInt8], _ second: [UInt8]) -> Bool {
-        func key(_ path: [UInt8]) -> [UInt8] { path.map { $0 == UInt8(ascii: "/") ? 0 : $0 } }
-        return key(first).lexicographicallyPrecedes(key(second))
+        try require(isName(name), "\(what) \(Array(name))")
     }
 }

@@ -51,12 +51,12 @@ struct JournalContent: Equatable {
     // MARK: What must hold
 
     func check() throws {
-        try Paths.requireName(Array(id.utf8), "the transaction's name:")
+        try PathRules.requireName(Array(id.utf8), "the transaction's name:")
         try require(objects.count > 4, "objects are missing")
         let fixed = Array(JournalContent.fixed(id).prefix(5))
         for (index, object) in objects.enumerated() {
             for place in [object.old, object.slot, object.new].compactMap({ $0 }) {
-                try Paths.requireName(place.name.bytes, "a name:")
+                try PathRules.requireName(place.name.bytes, "a name:")
                 try require(objects.indices.contains(place.parent), "the parent of \(index)")
             }
             if index < fixed.count {
@@ -81,7 +81,7 @@ struct JournalContent: Equatable {
             case .link(let link):
                 try require(objects.indices.contains(link.object) && link.object > 4, "no such object")
                 try require(objects.indices.contains(link.location.parent), "no such parent")
-                try Paths.requireName(link.location.name.bytes, "a name:")
+                try PathRules.requireName(link.location.name.bytes, "a name:")
             }
         }
         try require(operations.last == .rename(4), "the last operation keeps nothing")

@@ -22,12 +22,12 @@ extension DocumentKind {
         },
         check: { content in
             for line in content.step + content.hand {
-                try Paths.requireInside(line.path.bytes, "a path outside:")
-                if let below = line.below { try Paths.requireInside(below.bytes, "a path outside:") }
+                try PathRules.requireInside(line.path.bytes, "a path outside:")
+                if let below = line.below { try PathRules.requireInside(below.bytes, "a path outside:") }
                 try require(line.entry.map { $0.object > 0 } ?? true, "no number")
             }
             for case .slot(let slot) in content.stored.map(\.place) {
-                try Paths.requireInside(slot.bytes, "a slot outside:")
+                try PathRules.requireInside(slot.bytes, "a slot outside:")
             }
             // With any content, following them ends.
             let (step, hand) = (ListLayer(content.step), ListLayer(content.hand))
@@ -63,13 +63,7 @@ extension DocumentKind {
     private static func line(_ random: inout SplitMix64) -> ListLine {
         let path = RelativePath(random.name() + [UInt8(ascii: "/")] + random.name())!
         guard !random.oneIn(4) else { return ListLine(absent: path) }
-        var status = random.status(random.pick([.file, .directory, .symlink]))
-        status.permissions = random.permissions()
-        let destination = status.type == .symlink ? random.name() : []
-        if status.type == .symlink { status.size = ByteCount(clamping: destination.count) }
-        var file = File(
-            path: path, status: status, destination: destination, object: 1 + random.next() % 1000)
-        if random.oneIn(4) { file.extended = random.extended() }
+        let file = random.file(path, random.pick([.file, .directory, .symlink]))
         return ListLine(
             ListEntry(file, isUncovered: random.oneIn(4)),
             below: random.oneIn(2) ? RelativePath(random.name()) : nil)

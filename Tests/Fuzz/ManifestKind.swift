@@ -34,12 +34,12 @@ private struct ManifestContent: Equatable {
         var totals = ManifestTotals()
         for entry in entries {
             let path = entry.file.path.bytes
-            try Paths.requireInside(path, "a path outside:")
+            try PathRules.requireInside(path, "a path outside:")
             try require(
                 path.split(separator: UInt8(ascii: "/"))[0] != Array(".fsync-lite".utf8)[...],
                 "the reserved name")
             if let previous {
-                try require(Paths.isAscending(previous, path), "paths that do not ascend: \(path)")
+                try require(PathRules.isAscending(previous, path), "paths that do not ascend: \(path)")
             }
             let parent = path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[..<$0]) } ?? []
             try require(directories.contains(parent), "an entry without its directory: \(path)")
@@ -114,24 +114,9 @@ private struct ManifestContent: Equatable {
                 [.file, .file, .file, .directory, .directory, .symlink, .fifo, .characterDevice]
                     + [.blockDevice] as [FileType])
             if type == .directory { directories.append(path) }
-            var status = random.status(type)
-            status.permissions = random.permissions()
-            (status.owner, status.group) = (random.account(), random.account())
-            if type == .file, random.oneIn(12) { status.size = .max }
-            if type != .directory, random.oneIn(5) { status.links = UInt32(random.number(2...9)) }
-            if type == .characterDevice || type == .blockDevice {
-                status.represents = DeviceNumber(major: random.account(), minor: random.account())
-            }
-            let destination = type == .symlink ? Array("../".utf8) + random.name() : []
-            if type == .symlink { status.size = ByteCount(clamping: destination.count) }
-            var file = File(path: relative, status: status, destination: destination)
-            if random.oneIn(4) { file.extended = random.extended() }
-            if type == .file, random.oneIn(3) {
-                file.digest = Digest(.init(random.next(), random.next(), 0, random.next()))
-            }
-            if random.oneIn(4) { file.omitted = Omissions(rawValue: UInt8(random.number(0...31))) }
-            entries.append(
-                RecordList.Entry(file: file, targetInode: random.oneIn(3) ? random.inode() : status.inode))
+            let file = random.file(relative, type)
+            let inode = random.oneIn(3) ? random.inode() : file.status.inode
+            entries.append(RecordList.Entry(file: file, targetInode: inode))
         }
     }
 }

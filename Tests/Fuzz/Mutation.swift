@@ -53,25 +53,12 @@ struct Mutation {
         case 6, 7: changeLines(&random)
         case 8, 9, 10:
             let numbers = words.filter { !$0.hasPrefix("\"") } + Mutation.hostileNumbers
-            replaceToken(&random) {
-                $0.isNumber
-            } with: {
-                $0.pick(numbers)
-            }
+            replaceToken(\.isNumber, with: numbers, &random)
         case 11, 12, 13:
             let strings = words.filter { $0.hasPrefix("\"") }
             let all = strings.isEmpty || random.oneIn(2) ? Mutation.hostileStrings : strings
-            replaceToken(&random) {
-                $0.isString
-            } with: {
-                $0.pick(all)
-            }
-        case 14:
-            replaceToken(&random) {
-                !$0.isPunctuation
-            } with: {
-                $0.pick(Mutation.hostileValues)
-            }
+            replaceToken(\.isString, with: all, &random)
+        case 14: replaceToken(\.isValue, with: Mutation.hostileValues, &random)
         case 15, 16, 17: changeMember(&random)
         case 18: spliceTokens(&random)
         case 19, 20, 21: changeNumbers(&random)
@@ -111,11 +98,7 @@ struct Mutation {
         let (opening, closing) = random.pick([("[", "]"), ("{\"path\":", "}"), ("[{\"files\":", "}]")])
         var text = String(repeating: opening, count: 100_000)
         if random.oneIn(2) { text += "0" + String(repeating: closing, count: 100_000) }
-        replaceToken(&random) {
-            !$0.isPunctuation
-        } with: { _ in
-            text
-        }
+        replaceToken(\.isValue, with: [text], &random)
     }
 
     // MARK: Tokens
@@ -126,7 +109,7 @@ struct Mutation {
 
         var isString: Bool { first == UInt8(ascii: "\"") }
         var isNumber: Bool { first == UInt8(ascii: "-") || (0x30...0x39).contains(first) }
-        var isPunctuation: Bool { "{}[],:".utf8.contains(first) }
+        var isValue: Bool { !"{}[],:".utf8.contains(first) }
     }
 
     private func tokens() -> [Token] {
@@ -161,12 +144,11 @@ struct Mutation {
     }
 
     private mutating func replaceToken(
-        _ random: inout SplitMix64, _ isWanted: (Token) -> Bool, with text: (inout SplitMix64) -> String
+        _ isWanted: (Token) -> Bool, with texts: [String], _ random: inout SplitMix64
     ) {
         let wanted = tokens().filter(isWanted)
         guard !wanted.isEmpty else { return }
-        let token = random.pick(wanted)
-        let replacement = text(&random)
+        let (token, replacement) = (random.pick(wanted), random.pick(texts))
         // In one of three cases, the new text is inserted into the old string.
         if token.isString, token.range.count > 1, replacement.hasPrefix("\""), replacement.utf8.count > 2,
             random.oneIn(3)
@@ -255,14 +237,12 @@ struct Mutation {
         Array("\\u0000".utf8), Array("\\ud800".utf8), Array("/*".utf8), Array(repeating: 0x20, count: 3000),
     ]
 
-    private static let hostileNumbers = [
-        "1e400", "-1e400", "1E2", "-1", "-0", "0", "1", "2", "3", "4", "5", "6", "7", "00", "01", "+1", "1.5",
-        "1.0",
-        ".5", "5.", "-", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
-        "-9223372036854775809", "18446744073709551615", "18446744073709551616", "4294967295", "4294967296",
-        "2147483648", "65536", "NaN", "Infinity", "-Infinity", "0x10", "1e-400", "1_000", "true",
-        String(repeating: "9", count: 400), "0." + String(repeating: "0", count: 400) + "1",
-    ]
+    private static let hostileNumbers =
+        Extremes.numbers + [
+            "1E2", "-0", "2", "3", "4", "5", "6", "7", "00", "01", "+1", "1.5", "1.0", ".5", "5.", "-",
+            "65536", "NaN", "Infinity", "-Infinity", "0x10", "1e-400", "1_000", "true",
+            String(repeating: "9", count: 400), "0." + String(repeating: "0", count: 400) + "1",
+        ]
 
     private static let hostileStrings = [
         "..", ".", "", "/", "/etc/passwd", "../x", "a/..", "a/../../b", "a//b", "a/", "./a", ".fsync-lite",

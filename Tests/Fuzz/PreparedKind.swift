@@ -76,19 +76,14 @@ private struct PreparedContent: Equatable {
             try require(
                 descendant.object > 4 && object.new == nil && object.seen?.type == .directory,
                 "a descendant of what stays")
-            try Paths.requireInside(descendant.path.bytes, "a descendant outside:")
+            try PathRules.requireInside(descendant.path.bytes, "a descendant outside:")
             try require(descendant.status.size >= 0, "a size")
         }
         for (one, next) in zip(transaction.descendants, transaction.descendants.dropFirst())
         where one.object == next.object {
-            try require(Paths.isAscending(one.path.bytes, next.path.bytes), "descendants out of order")
+            try require(PathRules.isAscending(one.path.bytes, next.path.bytes), "descendants out of order")
         }
-        for action in transaction.actions {
-            for path in [action.path, action.from, action.link].compactMap(\.self) where !path.isRoot {
-                try Paths.requireInside(path.bytes, "a path outside:")
-            }
-            try require(action.size ?? 0 >= 0 && action.entries ?? 0 >= 0, "a number below zero")
-        }
+        for action in transaction.actions { try action.check() }
         let summary = transaction.summary
         try require(summary.actions == transaction.actions.count, "totals of other actions")
         try require(summary.unchanged >= 0 && summary.unmirrored >= 0, "a total below zero")

@@ -17,14 +17,10 @@ extension DocumentKind {
             for (step, next) in zip(plan.steps, plan.steps.dropFirst()) {
                 let (path, other) = (step.action.path, next.action.path)
                 try require(
-                    path == other || Paths.isAscending(path.bytes, other.bytes), "actions out of order")
+                    path == other || PathRules.isAscending(path.bytes, other.bytes), "actions out of order")
             }
             for step in plan.steps {
-                for path in [step.action.path, step.action.from, step.action.link].compactMap(\.self)
-                where !path.isRoot {
-                    try Paths.requireInside(path.bytes, "a path outside:")
-                }
-                try require((step.action.size ?? 0) >= 0, "a size")
+                try step.action.check()
                 try require((step.source == nil) == (step.action.verb == .delete), "a state of nothing")
             }
             try require(plan.summary.actions == plan.steps.count, "totals of other actions")
@@ -38,6 +34,15 @@ extension DocumentKind {
     }
 
     static let savedPlanPlace = ".fsync-lite/saved-plan.json"
+}
+
+extension Action {
+    func check() throws {
+        for path in [self.path, from, link].compactMap(\.self) where !path.isRoot {
+            try PathRules.requireInside(path.bytes, "a path outside:")
+        }
+        try require(size ?? 0 >= 0 && entries ?? 0 >= 0, "a number below zero")
+    }
 }
 
 extension SavedPlan {

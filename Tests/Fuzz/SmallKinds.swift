@@ -33,8 +33,8 @@ extension DocumentKind {
         },
         check: { content in
             for file in content.files {
-                try Paths.requireInside(file.path.bytes, "a path outside:")
-                try Paths.requireInside(file.location.bytes, "a place outside:")
+                try PathRules.requireInside(file.path.bytes, "a path outside:")
+                try PathRules.requireInside(file.location.bytes, "a place outside:")
                 try require(file.size >= 0, "a size")
                 for time in [file.created, file.changed, file.modified].compactMap({ $0 }) {
                     try require((0..<1_000_000_000).contains(time.nanoseconds), "nanoseconds")

@@ -1,6 +1,7 @@
 import FileStorage
 import FsyncLite
 import Glibc
+import TestSupport
 
 /// Tries documents one after the other, in its own process. Its supervisor survives whatever a reader does.
 struct Worker {
@@ -19,7 +20,7 @@ struct Worker {
         self.seed = seed
         var limit = rlimit(rlim_cur: Worker.memory, rlim_max: Worker.memory)
         guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else {
-            throw Failure("setrlimit", "RLIMIT_AS")
+            throw TreeError("setrlimit", "RLIMIT_AS")
         }
         var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
         _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
@@ -118,7 +119,7 @@ struct SyncProgress {
         self.path = path
         let lines = String(decoding: try Files.read(path), as: UTF8.self).split(separator: "\n")
         let numbers = (lines.first ?? "").split(separator: " ").compactMap { Int($0) }
-        guard numbers.count == 4 else { throw Failure("the progress in", path) }
+        guard numbers.count == 4 else { throw TreeError("the progress in", path) }
         (number, accepted, refused, wrong) = (numbers[0], numbers[1], numbers[2], numbers[3])
         complaints = lines.dropFirst().map(String.init)
     }

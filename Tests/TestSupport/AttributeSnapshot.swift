@@ -39,16 +39,13 @@ package struct AttributeSnapshot: Sendable, Equatable {
 
     /// The differences for people, one per line; empty if the trees are equal.
     package func differences(from other: AttributeSnapshot) -> [String] {
-        TreeDifferences.lines(entries, other.entries) { _, left, right in
-            left == right ? [] : ["\(AttributeSnapshot.text(left)), not \(AttributeSnapshot.text(right))"]
+        TreeDifferences.lines(entries, other.entries) { entry in
+            let attributes = entry.attributes.map {
+                "\(String(decoding: $0, as: UTF8.self))=\($1.count > 44 ? "\($1.count) bytes" : "\($1)")"
+            }
+            return "size \(entry.size) device \(entry.device) \(attributes.sorted()) "
+                + "group \(entry.group.map { String(decoding: $0, as: UTF8.self) } ?? "none")"
         }
-    }
-
-    private static func text(_ entry: Entry) -> String {
-        let attributes = entry.attributes
-            .map { "\(String(decoding: $0, as: UTF8.self))=\($1.count > 44 ? "\($1.count) bytes" : "\($1)")" }
-        return "size \(entry.size) device \(entry.device) \(attributes.sorted()) "
-            + "group \(entry.group.map { String(decoding: $0, as: UTF8.self) } ?? "none")"
     }
 }
 

@@ -1,3 +1,4 @@
+import FileStorage
 import Foundation
 
 /// One run of the built command: its result and its output.
@@ -125,27 +126,16 @@ package enum BuiltCommand {
         let description = "no fsync-lite beside the test bundle: run swift build first"
     }
 
+    /// The directory of the running program and of all that was built with it.
+    package static func directory() throws -> LocalFile {
+        LocalFile(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).parent
+    }
+
     package static func path() throws -> String {
         if let chosen = ProcessInfo.processInfo.environment["FSYNC_LITE"] { return chosen }
-        let starts = [
-            Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]),
-            URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath(),
-        ]
-        for start in starts {
-            var directory = start.standardizedFileURL
-            while directory.path != "/" {
-                let candidate = directory.appendingPathComponent("fsync-lite").path
-                var isDirectory: ObjCBool = false
-                if FileManager.default.fileExists(atPath: candidate, isDirectory: &isDirectory),
-                    !isDirectory.boolValue,
-                    FileManager.default.isExecutableFile(atPath: candidate)
-                {
-                    return candidate
-                }
-                directory.deleteLastPathComponent()
-            }
-        }
-        throw Missing()
+        let command = try directory() + "fsync-lite"
+        guard FileManager.default.isExecutableFile(atPath: command.path) else { throw Missing() }
+        return command.path
     }
 }
 

@@ -1,30 +1,23 @@
-import Glibc
+import Foundation
 
 /// Nested directories, deeper than any path can name, with a file in the innermost one.
 package enum DeepTree {
     package static func make(at root: String, depth: Int, name: String = "d") throws {
         try walk(root, depth, name) { directory in
             guard mkdirat(directory, name, 0o755) == 0 else { throw TreeError("mkdirat", Array(name.utf8)) }
-        } end: { directory in
-            let file = openat(directory, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-            guard file >= 0 else { throw TreeError("openat", Array("file".utf8)) }
-            defer { close(file) }
-            guard write(file, "deep", 4) == 4 else { throw TreeError("write", Array("file".utf8)) }
+        } end: {
+            try TreeLiteral.file("deep").build(at: "/proc/self/fd/\($0)/file")
         }
     }
 
     /// The content of the file in the innermost directory.
     package static func text(at root: String, depth: Int, name: String = "d") throws -> String {
-        var bytes = [UInt8](repeating: 0, count: 100)
-        var count = 0
+        var text = ""
         try walk(root, depth, name) { _ in
-        } end: { directory in
-            let file = openat(directory, "file", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { throw TreeError("openat", Array("file".utf8)) }
-            defer { close(file) }
-            count = read(file, &bytes, bytes.count)
+        } end: {
+            text = try String(contentsOfFile: "/proc/self/fd/\($0)/file", encoding: .utf8)
         }
-        return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+        return text
     }
 
     /// Writes that file again.

@@ -113,32 +113,27 @@ package struct OperationGraphRun {
     private mutating func resolve() throws {
         var known: [Int: ModelTree.ID] = [OperationGraph.root: ModelTree.root]
         known[OperationGraph.state] = tree.id(at: Place(ModelTree.root, ModelTree.reservedName))
-        for start in layout.objects.indices {
-            var chain = [start]
-            while let last = chain.last, known[last] == nil {
-                guard let place = layout.objects[last].old ?? layout.objects[last].slot else {
-                    throw Failure(description: "object \(last) has no place to begin with")
-                }
-                guard let parent = known[place.parent] else {
-                    chain.append(place.parent)
-                    continue
-                }
-                guard let id = tree.id(at: Place(parent, place.name)) else {
-                    throw Failure(description: "object \(last) is not at \(place)")
-                }
-                if let seen = layout.objects[last].seen, seen.identity != tree[id].status.identity {
-                    throw Failure(description: "object \(last) is another than was seen")
-                }
-                known[last] = id
-                chain.removeLast()
-                if chain.isEmpty { break }
-            }
-        }
-        ids = layout.objects.indices.map { known[$0] ?? -1 }
+        for object in layout.objects.indices { ids.append(try find(object, &known)) }
         let directories = ids.filter { tree[$0].isDirectory }
         guard Set(directories).count == directories.count else {
             throw Failure(description: "two objects of the layout are one directory")
         }
+    }
+
+    private func find(_ number: Int, _ known: inout [Int: ModelTree.ID]) throws -> ModelTree.ID {
+        if let id = known[number] { return id }
+        let object = layout.objects[number]
+        guard let place = object.old ?? object.slot else {
+            throw Failure(description: "object \(number) has no place to begin with")
+        }
+        guard let id = tree.id(at: Place(try find(place.parent, &known), place.name)) else {
+            throw Failure(description: "object \(number) is not at \(place)")
+        }
+        if let seen = object.seen, seen.identity != tree[id].status.identity {
+            throw Failure(description: "object \(number) is another than was seen")
+        }
+        known[number] = id
+        return id
     }
 
     private func expect(_ place: OperationGraph.Location) throws -> ModelTree.ID {

@@ -37,6 +37,12 @@ package indirect enum TreeLiteral: Sendable {
             modified: nil)
     }
 
+    /// The content of a state with a staged transaction.
+    package static func staged(_ transaction: TreeLiteral, _ id: String) -> TreeLiteral {
+        let stage = TreeLiteral.directory([TreeName(stringLiteral: id): transaction], mode: 0o700)
+        return .directory(["stage": stage, "history": .directory([:], mode: 0o700)], mode: 0o700)
+    }
+
     package static func symlink(_ destination: TreeName, modified: TreeTime? = nil) -> TreeLiteral {
         .symlink(destination.bytes, modified: modified)
     }
@@ -92,6 +98,8 @@ package struct TreeTime: Sendable, Hashable, CustomStringConvertible {
 /// A failed call while a tree was built or read.
 package struct TreeError: Error, CustomStringConvertible {
     package let description: String
+
+    package init(_ call: String, _ path: String) { self.init(call, Array(path.utf8)) }
 
     init(_ call: String, _ path: [UInt8]) {
         description = "\(call) \(String(decoding: path, as: UTF8.self)): \(String(cString: strerror(errno)))"

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 /// The content of a directory, listed with plain system calls. It shares no code with the tool that it tests.
 ///
@@ -36,7 +36,7 @@ package struct TreeSnapshot: Sendable, Equatable {
             switch status.st_mode & S_IFMT {
             case S_IFREG:
                 entry.type = "-"
-                entry.content = try TreeSnapshot.content(path, size: Int(status.st_size))
+                entry.content = try TreeSnapshot.content(path)
             case S_IFDIR: entry.type = "d"
             case S_IFLNK:
                 entry.type = "l"
@@ -52,24 +52,14 @@ package struct TreeSnapshot: Sendable, Equatable {
         }
     }
 
-    private static func content(_ path: [UInt8], size: Int) throws -> [UInt8]? {
+    private static func content(_ path: [UInt8]) throws -> [UInt8]? {
         let descriptor = open(RawPath.terminated(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == EACCES { return nil }
             throw TreeError("open", path)
         }
-        defer { close(descriptor) }
-        var content = [UInt8](repeating: 0, count: size + 1)
-        var length = 0
-        while length <= size {
-            let count = content.withUnsafeMutableBytes {
-                read(descriptor, $0.baseAddress! + length, size + 1 - length)
-            }
-            guard count >= 0 else { throw TreeError("read", path) }
-            if count == 0 { break }
-            length += count
-        }
-        return Array(content.prefix(length))
+        let content = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd()
+        return content.map { [UInt8]($0) } ?? []
     }
 
     private static func destination(_ path: [UInt8]) throws -> [UInt8] {
@@ -89,20 +79,9 @@ extension TreeSnapshot {
 
     /// The differences for people, one per line; empty if the trees are equal.
     package func differences(from other: TreeSnapshot) -> [String] {
-        TreeDifferences.lines(entries, other.entries) { name, entry, otherEntry in
-            var parts: [String] = []
-            func compare(_ what: String, _ left: some Equatable, _ right: some Equatable, _ isEqual: Bool) {
-                if !isEqual { parts.append("\(what) \(left), not \(right)") }
-            }
-            compare("type", entry.type, otherEntry.type, entry.type == otherEntry.type)
-            let (mode, otherMode) = (String(entry.mode, radix: 8), String(otherEntry.mode, radix: 8))
-            compare("mode", mode, otherMode, mode == otherMode)
-            compare("owner", entry.owner, otherEntry.owner, entry.owner == otherEntry.owner)
-            compare("group", entry.group, otherEntry.group, entry.group == otherEntry.group)
-            compare("time", entry.modified, otherEntry.modified, entry.modified == otherEntry.modified)
-            let (content, otherContent) = (Self.short(entry.content), Self.short(otherEntry.content))
-            compare("content", content, otherContent, entry.content == otherEntry.content)
-            return parts
+        TreeDifferences.lines(entries, other.entries) { entry in
+            "\(entry.type) \(String(entry.mode, radix: 8)) of \(entry.owner):\(entry.group) "
+                + "at \(entry.modified) \(Self.short(entry.content))"
         }
     }
 
@@ -114,14 +93,7 @@ extension TreeSnapshot {
         return TreeDifferences.lines(
             identities.filter { !skipped.contains($0.key) },
             other.identities.filter { !skipped.contains($0.key) }
-        ) { name, identity, otherIdentity in
-            var parts: [String] = []
-            if identity.inode != otherIdentity.inode { parts.append("is another object") }
-            if identity.changed != otherIdentity.changed {
-                parts.append("was changed at \(identity.changed), after \(otherIdentity.changed)")
-            }
-            return parts
-        }
+        ) { "object \($0.inode), changed at \($0.changed)" }
     }
 
     package subscript(path: String) -> Entry? { entries[Array(path.utf8)] }
@@ -143,20 +115,16 @@ extension TreeSnapshot {
 /// The differences of two trees, for people.
 enum TreeDifferences {
     static func lines<Value: Equatable>(
-        _ left: [[UInt8]: Value], _ right: [[UInt8]: Value], _ parts: ([UInt8], Value, Value) -> [String]
+        _ left: [[UInt8]: Value], _ right: [[UInt8]: Value], _ text: (Value) -> String
     ) -> [String] {
-        var lines: [String] = []
-        for name in Set(left.keys).union(right.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            let label = label(name)
+        let names = Set(left.keys).union(right.keys).filter { left[$0] != right[$0] }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }.map { name in
             switch (left[name], right[name]) {
-            case (let value?, let otherValue?):
-                let found = parts(name, value, otherValue)
-                if !found.isEmpty { lines.append("\(label): \(found.joined(separator: "; "))") }
-            case (nil, _): lines.append("\(label): is missing")
-            case (_, nil): lines.append("\(label): should not be there")
+            case (let value?, let other?): "\(label(name)): \(text(value)), not \(text(other))"
+            case (nil, _): "\(label(name)): is missing"
+            case (_, nil): "\(label(name)): should not be there"
             }
         }
-        return lines
     }
 
     private static func label(_ name: [UInt8]) -> String {

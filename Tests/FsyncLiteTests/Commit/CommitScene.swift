@@ -128,11 +128,3 @@ final class CommitScene {
         }
     }
 }
-
-extension TreeLiteral {
-    /// The content of a state with a staged transaction.
-    static func staged(_ transaction: TreeLiteral, _ id: String) -> TreeLiteral {
-        let stage = TreeLiteral.directory([TreeName(stringLiteral: id): transaction], mode: 0o700)
-        return .directory(["stage": stage, "history": .directory([:], mode: 0o700)], mode: 0o700)
-    }
-}

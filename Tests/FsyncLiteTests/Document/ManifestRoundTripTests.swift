@@ -23,48 +23,22 @@ struct ManifestRoundTripTests {
 
     /// Entries in which every field varies.
     static func entries() -> [RecordList.Entry] {
-        var entries: [RecordList.Entry] = []
+        var random = SplitMix64(seed: 1)
         let types = FileType.allCases.filter { $0 != .socket }
-        var directory = FileStatus(type: .directory, modified: times[0])
-        directory.permissions = 0o1777
-        entries.append(
-            .init(
-                file: File(path: RelativePath("d")!, status: directory, destination: [], object: 1),
-                targetInode: 1))
+        var entries = [RecordList.Entry(file: random.file(path("d"), .directory), targetInode: 1)]
         for (index, name) in names.enumerated() {
-            var status = FileStatus(type: types[index % types.count], modified: times[index % times.count])
-            status.changed = times[(index + 1) % times.count]
-            status.created = index % 3 == 0 ? nil : times[(index + 2) % times.count]
-            status.permissions = [0, 0o7777, 0o644, 0o4755][index % 4]
-            status.owner = index % 2 == 0 ? .max : 0
-            status.group = index % 3 == 0 ? .max : 1000
-            status.inode = numbers[index % numbers.count]
-            var destination: [UInt8] = []
-            switch status.type {
-            case .file: status.size = index == 0 ? 0 : ByteCount(clamping: Int64.max / Int64(index + 20))
-            case .symlink:
-                destination = names[(index + 1) % names.count] + [0x2F]
-                status.size = ByteCount(clamping: destination.count)
-            case .characterDevice, .blockDevice:
-                status.represents = DeviceNumber(major: .max, minor: UInt32(index))
-            default: break
-            }
-            if status.type != .directory { status.links = index % 2 == 0 ? 1 : .max }
-            for path in [RelativePath(name), RelativePath(Array("d/".utf8) + name)] {
-                guard let path else { continue }
-                var file = File(path: path, status: status, destination: destination)
-                file.object = max(1, numbers[index % numbers.count] / 2)
-                if status.type == .file, index % 2 == 0 {
-                    file.digest = Digest(
-                        .init(numbers[index % numbers.count], 1, .max, 0xABCD_EF01_2345_6789))
-                }
-                if index % 5 == 1 {
-                    file.extended = ExtendedAttributes([
-                        .init(name: Array("user.a".utf8), value: name),
-                        .init(name: Array("user.b".utf8), value: []),
-                    ])
-                }
-                if index % 4 == 2 { file.omitted = [.modified, .owner, .xattrs] }
+            let destination = names[(index + 1) % names.count] + [0x2F]
+            for path in [RelativePath(name), RelativePath(Array("d/".utf8) + name)].compactMap({ $0 }) {
+                let made = random.file(path, types[index % types.count])
+                var status = made.status
+                status.modified = times[index % times.count]
+                status.changed = times[(index + 1) % times.count]
+                status.permissions = [0, 0o7777, 0o644, 0o4755][index % 4]
+                status.inode = numbers[index % numbers.count]
+                if status.type == .symlink { status.size = ByteCount(clamping: destination.count) }
+                let file = File(
+                    path: path, status: status, destination: destination, extended: made.extended,
+                    omitted: made.omitted, digest: made.digest, object: made.object)
                 var entry = RecordList.Entry(
                     file: file, targetInode: numbers[(index + 1) % numbers.count])
                 if index / 2 % 2 == 1 { entry.marks.insert(.racy) }
@@ -125,9 +99,7 @@ struct ManifestRoundTripTests {
     @Test func attributesThatWereNotReadAreNotRecorded() throws {
         let scratch = try ScratchDocument()
         var header = Self.header
-        var directory = FileStatus(type: .directory, modified: Self.times[0])
-        directory.permissions = 0o755
-        let root = File(path: .root, status: directory, destination: []).withoutAttributes()
+        let root = file("", 0, .directory).withoutAttributes()
         header.rootEntry = root
         let read = try #require(try scratch.manifest(ManifestText.bytes(header, [])).header.rootEntry)
         #expect(read.omitted.isEmpty && root.omitted == .unread)
@@ -154,14 +126,10 @@ struct ManifestRoundTripTests {
     }
 
     @Test func manyEntriesCrossTheBuffers() throws {
-        var status = FileStatus(type: .file, modified: Self.times[0])
-        status.size = 3
         let entries = (0..<8000).map { number in
-            let digits = String(number)
-            let path = RelativePath("f" + String(repeating: "0", count: 5 - digits.utf8.count) + digits)!
-            return RecordList.Entry(
-                file: File(path: path, status: status, destination: [], object: UInt64(number + 1)),
-                targetInode: UInt64(number))
+            var file = file("f\(10_000 + number)").with(with(status(.file)) { $0.size = 3 })
+            file.object = UInt64(number + 1)
+            return RecordList.Entry(file: file, targetInode: UInt64(number))
         }
         let scratch = try ScratchDocument()
         let reader = try scratch.manifest(ManifestText.bytes(Self.header, entries))
@@ -183,15 +151,8 @@ struct ManifestRoundTripTests {
         var random = SplitMix64(seed: seed)
         func some(_ count: Int) -> [RecordList.Entry] {
             (0..<count).map { _ in
-                var status = FileStatus(type: .file, modified: Self.times[0])
-                status.size = ByteCount(clamping: Int.random(in: 0..<9, using: &random))
-                let name = ["a", "b", "c", "a-", "a.", "z", "m", "k", "0", "ab"].randomElement(
-                    using: &random)!
-                return .init(
-                    file: File(
-                        path: RelativePath(name)!, status: status, destination: [],
-                        object: .random(in: 1..<100, using: &random)),
-                    targetInode: random.next())
+                let name = random.pick(["a", "b", "c", "a-", "a.", "z", "m", "k", "0", "ab"])
+                return .init(file: random.file(path(name), .file), targetInode: random.next())
             }
         }
         var expected = Dictionary(some(6).map { ($0.file.path, $0) }) { $1 }

@@ -168,7 +168,7 @@ struct PackedListTests {
                 status: random.oneIn(3) ? randomStatus(&random) : source.status,
                 targetInode: random.oneIn(2) ? target.status.inode : random.next(),
                 targetChanged: random.oneIn(2)
-                    ? target.status.changed : random.oneIn(2) ? nil : randomTime(&random),
+                    ? target.status.changed : random.oneIn(2) ? nil : random.time(),
                 marks: random.oneIn(2) ? .racy : [], extended: source.extended,
                 omitted: random.oneIn(2) ? .mode : [], digest: target.digest)
         }

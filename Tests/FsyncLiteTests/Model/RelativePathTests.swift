@@ -45,14 +45,6 @@ struct RelativePathTests {
         }
     }
 
-    @Test func composedAndDecomposedNamesDiffer() throws {
-        let composed = try #require(RelativePath("\u{E9}"))
-        let decomposed = try #require(RelativePath("e\u{301}"))
-        #expect(composed != decomposed)
-        #expect(Set([composed, decomposed]).count == 2)
-        #expect(decomposed < composed)
-    }
-
     @Test func tellsWhatIsBelow() throws {
         let path = try #require(RelativePath("a/b"))
         #expect(try #require(RelativePath("a/b/c/d")).isBelow(path))

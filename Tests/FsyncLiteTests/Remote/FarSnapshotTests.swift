@@ -36,15 +36,8 @@ struct FarSnapshotTests {
             $0.number(0 as UInt32)
         }
         let end = try SnapshotEnd(answer, to: request)
-        func list(_ names: [String], _ type: FileType = .file) throws -> FileList {
-            let zero = FileTime(seconds: 0, nanoseconds: 0)
-            return try FileList(
-                paths(names).map {
-                    File(
-                        path: $0,
-                        status: FileStatus(type: $0.components.count == 1 ? type : .file, modified: zero),
-                        destination: [])
-                })
+        func list(_ names: [String], _ type: FileType = .file) -> FileList {
+            FileList(names.map { file($0, 0, $0.contains("/") ? .file : type) })
         }
         let locator = try end.locator(of: list(["d", "d/a", "d/a/b"], .directory))
         #expect(try locator.number(of: #require(RelativePath("d"))) == 1)

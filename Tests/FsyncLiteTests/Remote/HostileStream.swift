@@ -35,14 +35,8 @@ enum HostileStream {
     }
 
     private static func status(_ type: FileType, _ random: inout SplitMix64) -> FileStatus {
-        var status = FileStatus(
-            type: type,
-            modified: FileTime(
-                seconds: Int64(bitPattern: random.next()), nanoseconds: Int32(random.next() % 1_000_000_000)))
-        status.permissions = UInt16(random.next() % 0o10000)
-        status.inode = random.next()
+        var status = random.file(.root, type).status
         status.size = ByteCount(clamping: random.next() >> 1)
-        if random.next() % 2 == 0 { status.created = FileTime(seconds: 5, nanoseconds: 6) }
         return status
     }
 

@@ -73,11 +73,10 @@ struct ReceivedTreeTests {
     @Test(arguments: 1...300)
     func entriesAreThoseOfTheSource(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let record = randomTree(&random)
-        let source = edited(record, &random)
+        let (record, source) = randomTrees(&random)
         let unknown = Set(record.filter { _ in random.oneIn(20) }.map(\.path))
         var tree = ReceivedTree(foldedTree(record) { !unknown.contains($0.path) }, on: device)
-        var far = FarLists(source, isKnown: { $0.status.size != 5 })
+        var far = FarLists(source) { _ in true }
         try far.report(&tree)
         #expect(try given(&tree, record) == described(source), "seed \(seed)")
         // Unchanged directories can be asked for afterwards.
@@ -135,9 +134,9 @@ struct ReceivedTreeTests {
         var (taken, refused) = (0, 0)
         for seed in 1...2000 as ClosedRange<UInt64> {
             var random = SplitMix64(seed: seed)
-            let record = randomTree(&random)
+            let (record, source) = randomTrees(&random)
             var tree = ReceivedTree(foldedTree(record), on: device)
-            var far = FarLists(edited(record, &random)) { _ in true }
+            var far = FarLists(source) { _ in true }
             far.damage = random
             do {
                 try far.report(&tree)
@@ -211,48 +210,17 @@ private func foldedTree(
     return tree
 }
 
-private func randomTree(_ random: inout SplitMix64) -> [File] {
-    var files: [RelativePath: File] = [:]
-    var directories = [RelativePath.root]
-    for inode in 1...UInt64.random(in: 2...30, using: &random) {
-        guard let directory = directories.randomElement(using: &random),
-            let name = FileName(
-                ["a", "b", "c", "a-b", "a.b"].randomElement(using: &random)?.utf8.map(\.self) ?? [])
-        else { continue }
-        let place = directory.appending(name)
-        guard files[place] == nil else { continue }
-        let type: FileType = [.directory, .directory, .file, .symlink].randomElement(using: &random) ?? .file
-        files[place] = entry(place.description, type, inode)
-        if type == .directory { directories.append(place) }
+/// A random tree, and the same tree after some edits.
+private func randomTrees(_ random: inout SplitMix64) -> (record: [File], source: [File]) {
+    func files(_ tree: ModelTree) -> [File] {
+        tree.files().map { file in file.with(with(file.status) { $0.device = device }) }
     }
-    return files.values.sorted()
-}
-
-/// Some entries are changed, removed, moved or new.
-private func edited(_ files: [File], _ random: inout SplitMix64) -> [File] {
-    var files = files
-    for round in 0..<UInt64.random(in: 0...3, using: &random) {
-        guard let index = files.indices.randomElement(using: &random) else { break }
-        let old = files[index].path
-        switch random.next() % 4 {
-        case 0:
-            files[index] = files[index].with(
-                with(files[index].status) { $0.changed = $0.changed.advanced(bySeconds: 100) })
-        case 1: files.removeAll { $0.path == old || $0.path.isBelow(old) }
-        case 2:
-            let directory = files.filter { $0.isDirectory && $0.path != old && !$0.path.isBelow(old) }
-                .randomElement(using: &random)?.path
-            let goal = (directory?.description).map { "\($0)/new\(round)" } ?? "new\(round)"
-            files = files.map { file in
-                guard file.path == old || file.path.isBelow(old) else { return file }
-                return file.moved(to: path(goal + file.path.description.dropFirst(old.description.count)))
-            }
-        default:
-            let directory = files[index].isDirectory ? "\(old)/" : ""
-            files.append(entry("\(directory)new\(round)", .file, 1000 + round))
-        }
+    var tree = ModelTree.random(now: 100, firstInode: 10, &random)
+    let record = files(tree)
+    for _ in 0..<Int.random(in: 0...3, using: &random) {
+        tree.edit(ModelEdit.allCases.randomElement(using: &random) ?? .rename, &random)
     }
-    return files.sorted()
+    return (record, files(tree))
 }
 
 /// The other end, without a connection.

@@ -6,14 +6,19 @@ import Testing
 @testable import FsyncLite
 
 struct RemoteLinkTests {
-    /// A client whose input is closed, but whose earlier bytes can still be read.
-    private final class HalfClosedConnection: Connection {
+    /// A connection that can be read once it is released.
+    private final class FakeConnection: Connection {
         private let input: Mutex<[[UInt8]]>
+        /// The first piece can be read forever after something was written. Otherwise nothing can be written.
+        private let isEndless: Bool
         private let isReadable = Semaphore()
         /// All bytes were read, and then the end.
         let isAtEnd = Semaphore()
 
-        init(giving input: [[UInt8]]) { self.input = Mutex(input) }
+        init(giving input: [[UInt8]], isEndless: Bool) {
+            self.input = Mutex(input)
+            self.isEndless = isEndless
+        }
 
         /// From now on there are bytes to read.
         func release() { isReadable.signal() }
@@ -25,7 +30,7 @@ struct RemoteLinkTests {
         }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-            let next = input.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            let next = input.withLock { isEndless ? $0.first : $0.isEmpty ? nil : $0.removeFirst() }
             guard let next else {
                 isAtEnd.signal()
                 return 0
@@ -34,7 +39,11 @@ struct RemoteLinkTests {
             return next.count
         }
 
-        func write(_ bytes: [UInt8]) throws(Errno) { throw .inputOutput }
+        func write(_ bytes: [UInt8]) throws(Errno) {
+            guard isEndless else { throw .inputOutput }
+            release()
+        }
+
         func close() {}
 
         func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String {
@@ -45,38 +54,16 @@ struct RemoteLinkTests {
     /// The writing thread notices the lost connection first, and an answer is read after that. Once this
     /// ended the process by a trap, and left the target's lock and activity.
     @Test func anAnswerAfterTheLineWasLostIsDropped() throws {
-        let endpoint = try #require(try Endpoint(Array("client:/".utf8)))
         var frame = FrameWriter(.answer, for: 1)
         frame.flag(true)
-        let connection = HalfClosedConnection(giving: [frame.frame()])
-        let link = try RemoteLink(endpoint, connection, greeted: FrameParser())
+        // Its input is closed, but its earlier bytes can still be read.
+        let connection = FakeConnection(giving: [frame.frame()], isEndless: false)
+        let link = try link(to: connection)
         let answer = try link.ask(.open)
         #expect(throws: SyncError.self) { try answer.next(SilentMonitor()) }
         connection.release()
         #expect(connection.isAtEnd.wait(atMost: .seconds(60)))
         #expect(throws: SyncError.self) { try link.ask(.scan) }
-    }
-
-    /// Sends the same frame forever after it was asked.
-    private final class Chatter: Connection {
-        private let piece: [UInt8]
-        private let asked = Semaphore()
-        init(_ piece: [UInt8]) { self.piece = piece }
-
-        func waitForInput(milliseconds: Int32) throws(Errno) -> Bool {
-            guard asked.wait(atMost: .milliseconds(Int64(milliseconds))) else { return false }
-            asked.signal()
-            return true
-        }
-        func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-            buffer.copyBytes(from: piece)
-            return piece.count
-        }
-        func write(_ bytes: [UInt8]) throws(Errno) { asked.signal() }
-        func close() {}
-        func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String {
-            "the end"
-        }
     }
 
     private func message(of body: () throws -> Void) -> String {
@@ -88,13 +75,18 @@ struct RemoteLinkTests {
         }
     }
 
+    /// A link to an end that sends the same bytes forever after it was asked.
+    private func link(repeating bytes: [UInt8], timeout: Duration? = nil) throws -> RemoteLink {
+        try link(to: FakeConnection(giving: [bytes], isEndless: true), timeout: timeout)
+    }
+
     private func link(to connection: any Connection, timeout: Duration? = nil) throws -> RemoteLink {
         let endpoint = try #require(try Endpoint(Array("far:/".utf8)))
         return try RemoteLink(endpoint, connection, greeted: FrameParser(), timeout: timeout)
     }
 
     @Test func anEndThatOnlySaysThatItIsThereIsGivenUp() throws {
-        let link = try link(to: Chatter(FrameWriter(.ping).frame()), timeout: Duration.zero)
+        let link = try link(repeating: FrameWriter(.ping).frame(), timeout: Duration.zero)
         // Before the first question, nothing is due.
         #expect(!link.isLost)
         let found = message { _ = try link.ask(.open).next(SilentMonitor()) }
@@ -109,7 +101,7 @@ struct RemoteLinkTests {
     func anEmptyFrameEndsTheRun(type: WireFormat.FrameType, payload: [UInt8], reason: String) throws {
         var frame = FrameWriter(type)
         frame.raw(payload)
-        let link = try link(to: Chatter(frame.frame()))
+        let link = try link(repeating: frame.frame())
         let answer = try link.ask(.scan)
         let found = message { while true { _ = try answer.next(SilentMonitor()) } }
         #expect(found.contains(reason), "\(found)")
@@ -119,7 +111,7 @@ struct RemoteLinkTests {
     @Test func smallFramesThatNobodyTakesAreBounded() throws {
         var frame = FrameWriter(.data)
         frame.raw([1, 0, 7] as [UInt8])
-        let link = try link(to: Chatter(Array([[UInt8]](repeating: frame.frame(), count: 8000).joined())))
+        let link = try link(repeating: Array([[UInt8]](repeating: frame.frame(), count: 8000).joined()))
         let answer = try link.ask(.content)
         while !link.isLost { _ = Semaphore().wait(atMost: .milliseconds(5)) }
         #expect(message { try link.check() }.contains("too many frames at a time"))

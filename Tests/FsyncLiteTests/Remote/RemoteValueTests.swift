@@ -183,33 +183,28 @@ struct ReceivedContentTests {
         return Digest(hash.finish())
     }
 
-    private func receive(_ pieces: [(bytes: [UInt8], offset: Int64)], announced: Int, size: Int) throws
-        -> File
-    {
+    /// As many bytes are announced as there are.
+    private func receive(_ pieces: [(bytes: [UInt8], offset: Int64)], size: Int? = nil) throws -> File {
         var content = ReceivedContent(mostHoles: 1 << 30)
-        try content.begin(Payload.file(Int64(announced)))
+        try content.begin(Payload.file(Int64(bytes.count)))
         for piece in pieces {
             _ = try content.take(Payload.data(piece.bytes, at: piece.offset)) { false }
         }
-        let end = Payload.end(Int64(size), digest.value)
+        let end = Payload.end(Int64(size ?? bytes.count), digest.value)
         return try content.end(end, HostileStream.file("a"), HostileStream.selection) { false }
     }
 
     @Test func whatComesWholeIsTaken() throws {
         let halves = [(Array(bytes[..<9]), Int64(0)), (Array(bytes[9...]), Int64(9))]
-        let file = try receive(halves, announced: bytes.count, size: bytes.count)
+        let file = try receive(halves)
         #expect(file.size == ByteCount(clamping: bytes.count) && file.digest == digest)
     }
 
     @Test func otherBytesThanTheDigestSaysAreRefused() {
         var changed = bytes
         changed[4] ^= 1
-        #expect(throws: WireError.self) {
-            try receive([(changed, 0)], announced: bytes.count, size: bytes.count)
-        }
-        #expect(throws: WireError.self) {
-            try receive([(Array(bytes.dropLast()), 0)], announced: bytes.count, size: bytes.count)
-        }
+        #expect(throws: WireError.self) { try receive([(changed, 0)]) }
+        #expect(throws: WireError.self) { try receive([(Array(bytes.dropLast()), 0)]) }
     }
 
     @Test func moreThanWasAnnouncedIsRefused() {
@@ -217,11 +212,9 @@ struct ReceivedContentTests {
             [(bytes, 1)], [(bytes, 0), (bytes, 0)], [(bytes, .max)], [(bytes, 0), ([1], Int64(bytes.count))],
         ]
         for pieces in wrong {
-            #expect(throws: WireError.self) { try receive(pieces, announced: bytes.count, size: bytes.count) }
+            #expect(throws: WireError.self) { try receive(pieces) }
         }
-        #expect(throws: WireError.self) {
-            try receive([(bytes, 0)], announced: bytes.count, size: bytes.count + 1)
-        }
+        #expect(throws: WireError.self) { try receive([(bytes, 0)], size: bytes.count + 1) }
     }
 
     @Test func aFileThatBeginsWithoutEndIsRefused() throws {

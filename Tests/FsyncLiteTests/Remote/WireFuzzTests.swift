@@ -245,10 +245,10 @@ struct WireFuzzTests {
                 #expect(opened.roots.count == 1, "stream \(number)")
                 continue
             }
-            let isName =
-                !name.isEmpty && name.count <= 255 && !name.contains(0) && !name.contains(0x2F)
-                && ![".", "..", ".fsync-lite", "lost+found"].contains { name.elementsEqual($0.utf8) }
-            #expect(isName, "stream \(number): \(name)")
+            let isSound =
+                PathRules.isName(name) && name.count <= 255
+                && ![".fsync-lite", "lost+found"].contains { name.elementsEqual($0.utf8) }
+            #expect(isSound, "stream \(number): \(name)")
             #expect(last.map { $0.lexicographicallyPrecedes(name) } ?? true, "stream \(number)")
             last = name
         }
@@ -261,16 +261,12 @@ struct WireFuzzTests {
     private static func expectSound(
         _ path: [UInt8], _ entry: EntryDecoder.Entry, after last: [UInt8], _ number: Int
     ) {
-        let names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let names = PathRules.names(of: path)
         for name in names {
-            let isName =
-                !name.isEmpty && name.count <= 255 && !name.contains(0) && !name.elementsEqual(".".utf8)
-                && !name.elementsEqual("..".utf8)
-            #expect(isName, "stream \(number): \(path)")
+            #expect(PathRules.isName(name) && name.count <= 255, "stream \(number): \(path)")
         }
         #expect(!(names.first?.elementsEqual(".fsync-lite".utf8) ?? true), "stream \(number)")
-        func key(_ path: [UInt8]) -> [UInt8] { path.map { $0 == UInt8(ascii: "/") ? 0 : $0 } }
-        #expect(key(last).lexicographicallyPrecedes(key(path)), "stream \(number): \(path)")
+        #expect(PathRules.isAscending(last, path), "stream \(number): \(path)")
         let status = entry.status
         #expect(status.size >= 0 && status.allocated >= 0 && status.permissions <= 0o7777, "stream \(number)")
         #expect((0..<1_000_000_000).contains(status.modified.nanoseconds), "stream \(number)")

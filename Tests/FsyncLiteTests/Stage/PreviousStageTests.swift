@@ -77,19 +77,14 @@ struct PreviousStageTests {
         #expect(try String(contentsOfFile: "\(scene.goal.path.text)/f", encoding: .utf8) == "content")
     }
 
-    @Test(arguments: ["inode", "created", "changed", "modified", "size"])
-    func fileOfAnotherSourceIsNot(field: String) throws {
+    @Test(
+        arguments: [
+            { $0.inode = 8 }, { $0.created = seconds(3) }, { $0.changed = seconds(3) },
+            { $0.modified = seconds(1001) }, { $0.size = 8 },
+        ] as [@Sendable (inout FileStatus) -> Void])
+    func fileOfAnotherSourceIsNot(change: @Sendable (inout FileStatus) -> Void) throws {
         let scene = try Scene()
-        let other = with(scene.file.status) {
-            switch field {
-            case "inode": $0.inode = 8
-            case "created": $0.created = seconds(3)
-            case "changed": $0.changed = seconds(3)
-            case "modified": $0.modified = seconds(1001)
-            default: $0.size = 8
-            }
-        }
-        scene.file = scene.file.with(other)
+        scene.file = scene.file.with(with(scene.file.status, change))
         #expect(try !scene.isUsed())
     }
 

@@ -6,16 +6,18 @@ import Testing
 
 /// Documents of earlier versions are read, and written again with the same bytes.
 struct OldDocumentTests {
-    private func rewritten<Value: Codable>(_ type: Value.Type, _ text: String) throws -> String {
+    private func check<Value: Codable>(_ type: Value.Type, _ text: String) throws {
         let bytes = MemoryStorage()
         let documents = CodableStorage(bytes, keys: .snakeCase)
         try bytes.store(Data(text.utf8), for: "d")
         try documents.store(documents.value(type, for: "d"), for: "d")
-        return String(decoding: try bytes.data(for: "d"), as: UTF8.self)
+        #expect(String(decoding: try bytes.data(for: "d"), as: UTF8.self) == text)
     }
 
-    @Test func lastRunKeepsItsBytes() throws {
-        let text = """
+    @Test func documentsKeepTheirBytes() throws {
+        try check(
+            LastRun.self,
+            """
             {
               "began" : "2026-11-27T12:02:51.899080246Z",
               "ended" : "2026-11-27T12:02:52.091080239Z",
@@ -24,12 +26,10 @@ struct OldDocumentTests {
               "version" : 1
             }
 
+            """)
+        try check(
+            HistoryRecord.Header.self,
             """
-        #expect(try rewritten(LastRun.self, text) == text)
-    }
-
-    @Test func headerOfTheHistoryKeepsItsBytes() throws {
-        let text = """
             {
               "attributes" : 1,
               "bytes_held" : 0,
@@ -44,12 +44,10 @@ struct OldDocumentTests {
               "version" : 1
             }
 
+            """)
+        try check(
+            Settings.self,
             """
-        #expect(try rewritten(HistoryRecord.Header.self, text) == text)
-    }
-
-    @Test func settingsKeepTheirBytes() throws {
-        let text = """
             {
               "defaults" : {
                 "exclude" : [
@@ -62,12 +60,10 @@ struct OldDocumentTests {
               "keep_last" : 3
             }
 
+            """)
+        try check(
+            Activity.self,
             """
-        #expect(try rewritten(Settings.self, text) == text)
-    }
-
-    @Test func activityKeepsItsBytes() throws {
-        let text = """
             {
               "began" : "2026-11-27T12:02:51.899080246Z",
               "boot" : "4f2c7d0e-8c1b-4a52-9c29-6d7e3a0b1c55",
@@ -81,12 +77,10 @@ struct OldDocumentTests {
               "version" : 1
             }
 
+            """)
+        try check(
+            LockFile.self,
             """
-        #expect(try rewritten(Activity.self, text) == text)
-    }
-
-    @Test func lockKeepsItsBytes() throws {
-        let text = """
             {
               "boot" : "4f2c7d0e-8c1b-4a52-9c29-6d7e3a0b1c55",
               "host" : "desk 00112233",
@@ -96,7 +90,6 @@ struct OldDocumentTests {
               "version" : 1
             }
 
-            """
-        #expect(try rewritten(LockFile.self, text) == text)
+            """)
     }
 }

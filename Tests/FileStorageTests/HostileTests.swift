@@ -1,11 +1,11 @@
 import FileStorage
 import Foundation
+import TestSupport
 import Testing
 
 struct HostileTests {
-    private let scratch: Scratch
-    private var root: LocalFile { scratch.directory }
-    init() throws { scratch = try Scratch() }
+    private let temporary = try! TemporaryDirectory()
+    private var root: LocalFile { temporary.file }
 
     private static let isRoot = geteuid() == 0
 
@@ -13,14 +13,14 @@ struct HostileTests {
         let directory = root + "d"
         try (directory + "f").replace(with: Data("x".utf8), permissions: 0o644)
         #expect(chmod(directory.path, 0o711) == 0 && chmod(root.path, 0o711) == 0)
-        #expect(try Child.run("read-as-nobody", directory) == 0)
+        #expect(try SpawnedProcess(child: "read-as-nobody", directory).wait() == 0)
     }
 
     @Test(.enabled(if: isRoot)) func otherUserWritesIntoADropBox() throws {
         let box = root + "box"
         try box.makeDirectory()
         #expect(chmod(box.path, 0o733) == 0 && chmod(root.path, 0o711) == 0)
-        #expect(try Child.run("write-as-nobody", box) == 0)
+        #expect(try SpawnedProcess(child: "write-as-nobody", box).wait() == 0)
         #expect(try (box + "f").text() == "x")
         #expect(try box.children.map(\.name) == ["f", "log"])
     }
@@ -28,9 +28,9 @@ struct HostileTests {
     @Test(.enabled(if: isRoot)) func closedDirectoryIsAnErrorWithItsReason() throws {
         try (root + "f").replace(with: Data("x".utf8), permissions: 0o644)
         #expect(chmod(root.path, 0o700) == 0)
-        #expect(try Child.run("read-is-denied", root) == 0)
+        #expect(try SpawnedProcess(child: "read-is-denied", root).wait() == 0)
         #expect(chmod(root.path, 0o755) == 0)
-        #expect(try Child.run("write-is-denied", root) == 0)
+        #expect(try SpawnedProcess(child: "write-is-denied", root).wait() == 0)
         #expect(try (root + "f").text() == "x")
         #expect(try root.children.map(\.name) == ["f"])
     }
@@ -39,7 +39,7 @@ struct HostileTests {
         let file = root + "log"
         try file.append("one\n")
         try (root + "f").replace(withText: "old")
-        #expect(try Child.run("write-to-full-disk", root) == 0)
+        #expect(try SpawnedProcess(child: "write-to-full-disk", root).wait() == 0)
         #expect(try file.text() == "one\n")
         #expect(try (root + "f").text() == "old")
         #expect(try (root + "new").size == 0)
@@ -48,7 +48,7 @@ struct HostileTests {
 
     /// Looks at each file while another process replaces it. A file that is open once can be read later.
     @Test func secretIsNeverReadableByOthers() throws {
-        let child = try Child("replace-secret", root)
+        let child = try SpawnedProcess(child: "replace-secret", root)
         var seen = 0
         repeat {
             for file in try root.children {
@@ -62,10 +62,10 @@ struct HostileTests {
     }
 
     @Test func killedWriterLeavesTheOldValueWholeAndNothingElse() throws {
-        let child = try Child("store-for-ever", root)
+        let child = try SpawnedProcess(child: "store-for-ever", root)
         while try !(root + "k").exists { sched_yield() }
-        child.kill()
-        child.wait()
+        child.send(SIGKILL)
+        _ = child.wait()
         let storage = try DiskStorage(in: root)
         let value = try storage.data(for: "k")
         #expect(value.count == 1 << 22 && Set(value).count == 1)
@@ -73,7 +73,7 @@ struct HostileTests {
     }
 
     @Test(.enabled(if: isRoot)) func noHomeIsAnError() throws {
-        #expect(try Child.run("no-home", root) == 0)
+        #expect(try SpawnedProcess(child: "no-home", root).wait() == 0)
     }
 
     @Test func namesThatAreNotUTF8AreInNoStorage() throws {

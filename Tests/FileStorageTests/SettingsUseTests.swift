@@ -1,5 +1,6 @@
 import FileStorage
 import Foundation
+import TestSupport
 import Testing
 
 struct SettingsUseTests {
@@ -25,12 +26,12 @@ struct SettingsUseTests {
         var made: Date?
     }
 
-    private let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    private let temporary = try! TemporaryDirectory()
+    private var root: LocalFile { temporary.file }
 
     private func read(_ text: String, _ name: String = "settings.json") throws -> Small? {
-        try (scratch.directory + name).replace(withText: text)
-        return try SettingsFile<Small>.readIfPresent(in: scratch.directory)?.content
+        try (root + name).replace(withText: text)
+        return try SettingsFile<Small>.readIfPresent(in: root)?.content
     }
 
     @Test func misspeltKeyIsAnErrorWithItsLine() throws {
@@ -62,7 +63,7 @@ struct SettingsUseTests {
             var list: [UInt8] = []
             var byName: [String: Int8] = [:]
         }
-        let file = scratch.directory + "settings.json"
+        let file = root + "settings.json"
         for (text, message) in [
             (
                 "{\"list\": [1,\n2,\n300,\n400]}",
@@ -74,10 +75,10 @@ struct SettingsUseTests {
             ),
         ] {
             try file.replace(withText: text)
-            #expect { try SettingsFile<Sizes>.readIfPresent(in: scratch.directory) } throws: {
+            #expect { try SettingsFile<Sizes>.readIfPresent(in: root) } throws: {
                 "\($0)".contains(message)
             }
-            #expect { try SettingsFile.read(in: scratch.directory, defaults: Sizes()) } throws: {
+            #expect { try SettingsFile.read(in: root, defaults: Sizes()) } throws: {
                 "\($0)".contains(message)
             }
         }
@@ -99,8 +100,8 @@ struct SettingsUseTests {
                 try values.encode(size, forKey: .size)
             }
         }
-        try (scratch.directory + "settings.json").replace(withText: #"{"width": 5}"#)
-        #expect(try SettingsFile<Renamed>.readIfPresent(in: scratch.directory)?.content.size == 5)
+        try (root + "settings.json").replace(withText: #"{"width": 5}"#)
+        #expect(try SettingsFile<Renamed>.readIfPresent(in: root)?.content.size == 5)
     }
 
     private func list(_ items: String) -> String {
@@ -127,9 +128,9 @@ struct SettingsUseTests {
             var jobs = [Job(name: "a"), Job(name: "b", sizes: nil)]
         }
         for name in SettingsFile<Jobs>.names {
-            try SettingsFile.create(Jobs(), at: scratch.directory + name)
-            #expect(try SettingsFile<Jobs>.readIfPresent(in: scratch.directory)?.content == Jobs())
-            try (scratch.directory + name).delete()
+            try SettingsFile.create(Jobs(), at: root + name)
+            #expect(try SettingsFile<Jobs>.readIfPresent(in: root)?.content == Jobs())
+            try (root + name).delete()
         }
         let first = "<key>jobs</key><array><dict><key>name</key><string>a</string></dict>"
         for (second, message) in [
@@ -140,8 +141,8 @@ struct SettingsUseTests {
                 "line 5, column 2: jobs[1].name: The key is there twice, first on line 4."
             ),
         ] {
-            try (scratch.directory + "settings.plist").replace(withText: list(first + second))
-            #expect { try SettingsFile<Jobs>.readIfPresent(in: scratch.directory) } throws: {
+            try (root + "settings.plist").replace(withText: list(first + second))
+            #expect { try SettingsFile<Jobs>.readIfPresent(in: root) } throws: {
                 "\($0)".contains(message)
             }
         }
@@ -150,45 +151,43 @@ struct SettingsUseTests {
     @Test func textOfAPropertyListIsNoMarkup() throws {
         let text = "<key>made</key><date>2023-11-14T22:13:20Z</date><key>names</key><array><string>"
         struct Named: Codable, Sendable { var made: Date?, names: [String] }
-        try (scratch.directory + "settings.plist").replace(
+        try (root + "settings.plist").replace(
             withText: list(text + "<![CDATA[<key>made</key>]]>&lt;</string></array>"))
         #expect(
-            try SettingsFile<Named>.readIfPresent(in: scratch.directory)?.content.names == [
-                "<key>made</key><"
-            ])
+            try SettingsFile<Named>.readIfPresent(in: root)?.content.names == ["<key>made</key><"])
     }
 
     @Test func binaryPropertyListIsReadAndStaysOne() throws {
         struct Written: Encodable { var font_size = 12, made = Date(timeIntervalSinceReferenceDate: 0.5) }
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
-        let file = scratch.directory + "settings.plist"
+        let file = root + "settings.plist"
         try file.replace(with: encoder.encode(Written()))
-        var settings = try #require(try SettingsFile<Small>.readIfPresent(in: scratch.directory))
+        var settings = try #require(try SettingsFile<Small>.readIfPresent(in: root))
         #expect(settings.content.fontSize == 12)
         #expect(settings.content.made == Date(timeIntervalSinceReferenceDate: 0.5))
         settings.content.fontSize = 13
         try settings.write()
         #expect(try file.data().starts(with: Data("bplist".utf8)))
-        #expect(try SettingsFile<Small>.readIfPresent(in: scratch.directory)?.content.fontSize == 13)
+        #expect(try SettingsFile<Small>.readIfPresent(in: root)?.content.fontSize == 13)
     }
 
     @Test func missingKeysAndMissingFileHaveDefaults() throws {
         let defaults = Preferences(fontSize: 10, look: .dark(contrast: 3))
-        var settings = try SettingsFile.read(in: scratch.directory, defaults: defaults)
+        var settings = try SettingsFile.read(in: root, defaults: defaults)
         #expect(settings.content == defaults)
         settings.content.window.width = 1
         try settings.write()
-        let file = scratch.directory + "settings.json"
+        let file = root + "settings.json"
         try file.replace(withText: #"{"window": {"width": 5}, "look": {"light": {}}, "font_size": null}"#)
-        let read = try SettingsFile.read(in: scratch.directory, defaults: defaults)
+        let read = try SettingsFile.read(in: root, defaults: defaults)
         #expect(read.content == Preferences(window: .init(width: 5), look: .light))
         for (text, width) in [("{}", 800), (" {\n} ", 800), ("{ \"window\" : { \"width\" : 5 } }", 5)] {
             try file.replace(withText: text)
-            let read = try SettingsFile.read(in: scratch.directory, defaults: Preferences(fontSize: 10))
+            let read = try SettingsFile.read(in: root, defaults: Preferences(fontSize: 10))
             #expect(read.content == Preferences(fontSize: 10, window: .init(width: width)))
         }
         try file.replace(withText: #"{"windwo": {}}"#)
-        #expect(throws: SyncError.self) { try SettingsFile.read(in: scratch.directory, defaults: defaults) }
+        #expect(throws: SyncError.self) { try SettingsFile.read(in: root, defaults: defaults) }
     }
 }

@@ -1,5 +1,6 @@
 import FileStorage
 import Foundation
+import TestSupport
 import Testing
 
 private struct Item: Codable, Equatable {
@@ -71,16 +72,16 @@ private struct Everything: Codable, Equatable {
 }
 
 struct RoundTripTests {
-    private let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    private let temporary = try! TemporaryDirectory()
+    private var root: LocalFile { temporary.file }
 
     private func roundTrip<Value: Codable & Equatable>(_ value: Value) throws {
-        for base in [MemoryStorage(), try DiskStorage(in: scratch.directory)] as [any Storage] {
+        for base in [MemoryStorage(), try DiskStorage(in: root)] as [any Storage] {
             let storage = CodableStorage(base)
             try storage.store(value, for: "k")
             #expect(try storage.value(Value.self, for: "k") == value)
         }
-        let file = scratch.directory + "file.json"
+        let file = root + "file.json"
         try file.replace(withJSON: value)
         #expect(try file.json(Value.self) == value)
     }
@@ -89,9 +90,9 @@ struct RoundTripTests {
         try roundTrip(Item(madeAt: "x"))
         try roundTrip(Item())
         try roundTrip(Underscored())
-        try (scratch.directory + "other.json").replace(withText: #"{"madeAt": "x"}"#)
+        try (root + "other.json").replace(withText: #"{"madeAt": "x"}"#)
         struct Other: Decodable { var madeAt: String }
-        #expect(try (scratch.directory + "other.json").json(Other.self).madeAt == "x")
+        #expect(try (root + "other.json").json(Other.self).madeAt == "x")
     }
 
     @Test func datesComeBackEqualAndInOrder() throws {
@@ -103,9 +104,9 @@ struct RoundTripTests {
             Date(timeIntervalSinceReferenceDate: 0.1), Date(timeIntervalSinceReferenceDate: 1e-10),
             Date(timeIntervalSinceReferenceDate: -1e-20), Date(timeIntervalSinceReferenceDate: 1e15),
         ])
-        try (scratch.directory + "d.json").replace(
+        try (root + "d.json").replace(
             withText: #"["2023-11-14T22:13:20Z", "2023-11-14T22:13:20.25Z"]"#)
-        let read = try (scratch.directory + "d.json").json([Date].self)
+        let read = try (root + "d.json").json([Date].self)
         #expect(read.map(\.timeIntervalSince1970) == [1_700_000_000, 1_700_000_000.25])
     }
 
@@ -155,12 +156,15 @@ struct RoundTripTests {
             var text = "<&>\"\u{e9}"
         }
         for name in SettingsFile<Settings>.names {
-            let directory = scratch.directory + name + "d"
-            try SettingsFile.create(Settings(), at: directory + name)
-            #expect(try SettingsFile<Settings>.readIfPresent(in: directory)?.content == Settings())
+            let file = root + name + "d" + name
+            try SettingsFile.create(Settings(), at: file)
+            #expect(try file.text().contains("by_name"))
+            let settings = try #require(try SettingsFile<Settings>.readIfPresent(in: file.parent))
+            #expect(settings.content == Settings())
+            #expect(settings.location(of: ["by_name", "a b"]).hasPrefix("\(file):"))
         }
         struct Nulls: Codable, Sendable { var list: [Int?] = [nil] }
-        let file = scratch.directory + "n.plist"
+        let file = root + "n.plist"
         #expect(throws: SyncError.self) { try SettingsFile.create(Nulls(), at: file) }
         #expect(try !file.exists)
     }

@@ -1,11 +1,11 @@
 import FileStorage
 import Foundation
+import TestSupport
 import Testing
 
 struct FileUseTests {
-    private let scratch: Scratch
-    private var root: LocalFile { scratch.directory }
-    init() throws { scratch = try Scratch() }
+    private let temporary = try! TemporaryDirectory()
+    private var root: LocalFile { temporary.file }
 
     private func tree(_ name: String) throws -> LocalFile {
         let tree = root + name
@@ -116,7 +116,7 @@ struct FileUseTests {
             "HOME": root.path, "XDG_CONFIG_HOME": "relative", "XDG_DATA_HOME": "", "TMPDIR": "relative",
             "XDG_CACHE_HOME": (root + "cache").path,
         ]
-        #expect(try Child.run("places", root, environment) == 0)
+        #expect(try SpawnedProcess(child: "places", root, environment).wait() == 0)
     }
 
     @Test func errorSaysWhatHappenedInFoundationToo() throws {

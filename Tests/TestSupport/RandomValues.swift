@@ -1,17 +1,16 @@
 import FileSystem
 import FsyncLite
-import TestSupport
 
 /// Random values as in documents, usual and odd ones.
 extension SplitMix64 {
-    mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+    package mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    mutating func pick<Element>(_ choices: [Element]) -> Element {
+    package mutating func pick<Element>(_ choices: [Element]) -> Element {
         choices[number(0...choices.count - 1)]
     }
 
     /// A file name: usually a word, sometimes with escapes, other scripts, or invalid UTF-8.
-    mutating func name() -> [UInt8] {
+    package mutating func name() -> [UInt8] {
         let word = Array("\(pick(["a", "b", "file", "photo", "x", "deep", "zz"]))\(number(0...99))".utf8)
         switch number(0...11) {
         case 0: return word + Array("é\u{301}\u{1F600}".utf8)
@@ -24,9 +23,9 @@ extension SplitMix64 {
         }
     }
 
-    mutating func inode() -> UInt64 { oneIn(20) ? .max - next() % 3 : next() % 100_000 + 1 }
+    package mutating func inode() -> UInt64 { oneIn(20) ? .max - next() % 3 : next() % 100_000 + 1 }
 
-    mutating func time() -> FileTime {
+    package mutating func time() -> FileTime {
         let seconds: Int64 =
             switch number(0...11) {
             case 0: -Int64(next() % 4_000_000_000)
@@ -37,13 +36,15 @@ extension SplitMix64 {
         return FileTime(seconds: seconds, nanoseconds: oneIn(3) ? 0 : Int32(next() % 1_000_000_000))
     }
 
-    mutating func permissions() -> UInt16 {
+    package mutating func permissions() -> UInt16 {
         oneIn(6) ? UInt16(next() % 0o10000) : pick([0o644, 0o755, 0o600])
     }
-    mutating func account() -> UInt32 { oneIn(10) ? pick([.max, .max - 1, 65534]) : UInt32(next() % 2000) }
+    package mutating func account() -> UInt32 {
+        oneIn(10) ? pick([.max, .max - 1, 65534]) : UInt32(next() % 2000)
+    }
 
     /// Sorted by name, without duplicates.
-    mutating func extended() -> ExtendedAttributes {
+    package mutating func extended() -> ExtendedAttributes {
         var names: Set<[UInt8]> = []
         for _ in 0..<number(1...3) {
             names.insert(Array(pick(["user.", "trusted.", "system.posix_acl_access"]).utf8) + name())
@@ -55,13 +56,13 @@ extension SplitMix64 {
             })
     }
 
-    mutating func identity() -> FileIdentity {
+    package mutating func identity() -> FileIdentity {
         let inode = inode()
         return FileIdentity(inode: inode, created: oneIn(5) ? nil : Timestamp(time()))
     }
 
     /// The type, identity, times and size of an object. Every document that has a status has these.
-    mutating func status(_ type: FileType) -> FileStatus {
+    package mutating func status(_ type: FileType) -> FileStatus {
         var status = FileStatus(type: type, modified: time())
         let identity = identity()
         (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
@@ -70,8 +71,26 @@ extension SplitMix64 {
         return status
     }
 
+    /// An entry, with everything that a document has of one.
+    package mutating func file(_ path: RelativePath, _ type: FileType) -> File {
+        var status = status(type)
+        (status.permissions, status.owner, status.group) = (permissions(), account(), account())
+        if type == .file, oneIn(12) { status.size = .max }
+        if type != .directory, oneIn(5) { status.links = UInt32(number(2...9)) }
+        if type == .characterDevice || type == .blockDevice {
+            status.represents = DeviceNumber(major: account(), minor: account())
+        }
+        let destination = type == .symlink ? Array("../".utf8) + name() : []
+        if type == .symlink { status.size = ByteCount(clamping: destination.count) }
+        var file = File(path: path, status: status, destination: destination, object: 1 + next() % 1000)
+        if oneIn(4) { file.extended = extended() }
+        if type == .file, oneIn(3) { file.digest = Digest(.init(next(), next(), 0, next())) }
+        if oneIn(4) { file.omitted = Omissions(rawValue: UInt8(number(0...31))) }
+        return file
+    }
+
     /// A path of one or two names.
-    mutating func path() -> RelativePath {
+    package mutating func path() -> RelativePath {
         let bytes = oneIn(2) ? name() : name() + [UInt8(ascii: "/")] + name()
         return RelativePath(bytes) ?? .root
     }
