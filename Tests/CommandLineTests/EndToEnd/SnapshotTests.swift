@@ -198,10 +198,10 @@ struct SnapshotTests {
         let apply = try PausedCommand(
             ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
         #expect(try apply.waitForPause())
-        // It looks for the holder of the lock only if it finds a journal.
+        // It has found the journal.
         let list = try PausedCommand(
             ["snapshot", "list", "target", "--ids"], in: scene.directory.path,
-            at: .after("openat", of: "locks"))
+            at: .after("statx", of: "journal"))
         #expect(try list.waitForPause())
         try apply.finish().expect(0)
         let ids = try list.finish().expect(0).lines
