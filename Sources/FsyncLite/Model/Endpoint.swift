@@ -132,7 +132,10 @@ public struct Endpoint: Hashable, Sendable {
     }
 
     /// The form for display. Parsed, it gives the same endpoint again.
-    public var bytes: [UInt8] {
+    public var bytes: [UInt8] { bytes(of: path) }
+
+    /// The form for display of another path on that machine.
+    package func bytes(of path: [UInt8]) -> [UInt8] {
         guard let port else { return location(of: path) }
         let shown = host.contains(":") ? "[\(host)]" : host
         let start = path.first != UInt8(ascii: "/") ? "/~/" : path.starts(with: "/~".utf8) ? "/" : ""

@@ -28,6 +28,8 @@ public struct RecordedRun: Hashable, Sendable {
     public internal(set) var outcome: Outcome?
     /// nil after its end.
     var process: ProcessIdentity?
+    /// Whether its process ended without its end in the record: it was killed, or the machine lost its power.
+    public internal(set) var isCutOff = false
 
     /// Whether the target was mirrored as far as possible.
     public var isGood: Bool { [0, 3].contains(outcome?.exitCode) }
@@ -39,8 +41,8 @@ public struct RecordedRun: Hashable, Sendable {
 
     public var isRunning: Bool { outcome == nil && !isCutOff }
 
-    /// Whether its process ended without its end in the record: it was killed, or the machine lost its power.
-    public var isCutOff: Bool {
+    /// Whether it has no end here, and its process is over.
+    var isOver: Bool {
         guard outcome == nil, let process, let own = try? ProcessIdentity.own() else { return outcome == nil }
         // If this is unknown, the run is treated as running.
         return (try? process.isOver(seenBy: own)) ?? false

@@ -58,9 +58,23 @@ public struct RunRecord: Sendable {
     /// The runs in the order in which they ended, the newest last. A run without an end is where it began. They have the
     /// messages that this user may read.
     public func all() -> [RecordedRun] {
-        guard let holder = try? Directory.open(path: directory.bytes), let document = try? read(in: holder)
-        else { return [] }
-        return document.runs.compactMap(\.run)
+        guard let holder = try? Directory.open(path: directory.bytes) else { return [] }
+        return RunRecord.readTwice { try read(in: holder) }?.runs ?? []
+    }
+
+    /// - Parameter read: reads the document, a second time if a run without an end is over, because it may have written
+    ///   its end since.
+    private static func readTwice(
+        _ read: () throws -> Document?
+    ) -> (document: Document, runs: [RecordedRun])? {
+        guard let first = try? read() else { return nil }
+        let over = Set(first.runs.compactMap(\.run).filter(\.isOver).map(\.id))
+        guard let document = over.isEmpty ? first : try? read() else { return nil }
+        var runs = document.runs.compactMap(\.run)
+        for index in runs.indices where runs[index].outcome == nil {
+            runs[index].isCutOff = over.contains(runs[index].id)
+        }
+        return (document, runs)
     }
 
     /// The runs of every job that has any, with the job's name.
@@ -69,10 +83,9 @@ public struct RunRecord: Sendable {
             let names = try? DirectoryListing.names(in: holder)
         else { return [] }
         return names.compactMap { name -> (job: String, runs: [RecordedRun])? in
-            guard let document: Document = try? document(name, in: holder), let job = document.job else {
-                return nil
-            }
-            return (job, document.runs.compactMap(\.run))
+            guard let (document, runs) = readTwice({ try document(name, in: holder) }), let job = document.job
+            else { return nil }
+            return (job, runs)
         }
         .sorted { $0.job < $1.job }
     }

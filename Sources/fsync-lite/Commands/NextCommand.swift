@@ -53,10 +53,24 @@ struct NextCommand {
         let way = refusals.reduce(.none) { $0 + $1.wayOut }
         if saved != nil, way.adding.map(\.name) != [OptionDescription.newTarget.name] { return again }
         // A refusal without a way out blocks all others.
-        guard !refusals.contains(where: \.wayOut.isNone) else { return nil }
+        guard !refusals.contains(where: \.wayOut.isNone), !needsOtherSettings(way) else { return nil }
         let before = way.first.prefix(NextCommand.mostCommands).map(text)
         return (before + (way.isWhole ? [] : [text(way)])).joined(separator: " && ")
     }
+
+    /// Whether the command line cannot change what is refused: it is in the settings.
+    private func needsOtherSettings(_ way: WayOut) -> Bool {
+        guard way.arguments.isEmpty || job == nil else { return true }
+        // One that is added takes the place of one that was not typed.
+        guard way.adding.isEmpty else { return false }
+        let options = typed.command.description.options.map(\.name)
+        return way.removing.contains { name in
+            !typed.options.list.contains { $0.name == name } && !options.contains("--no-\(name.dropFirst(2))")
+        }
+    }
+
+    /// A path on the machine that is written to, as it is typed here.
+    private func fromHere(_ path: [UInt8]) -> [UInt8] { far?.bytes(of: path) ?? path }
 
     /// The command with these additional options.
     func text(adding options: [String]) -> String {
@@ -101,7 +115,9 @@ struct NextCommand {
                 [Array(job.name.utf8)]
             } else {
                 description.arguments.flatMap { argument in
-                    way.arguments[argument.name].map { [$0] } ?? typed.values(argument)
+                    let isThere = argument.name == SyncRun.target.name
+                    let value = way.arguments[argument.name]
+                    return value.map { [isThere ? fromHere($0) : $0] } ?? typed.values(argument)
                 }
             }
         // An option that is on by default is turned off by its opposite.
@@ -110,9 +126,7 @@ struct NextCommand {
             way.adding.filter { has($0.name) }.map { option in
                 // A directory for a copy is on the other machine.
                 let isThere = option.name == SnapshotRestoreCommand.to.name
-                return (
-                    option.name, isThere ? option.value.map { far?.location(of: $0) ?? $0 } : option.value
-                )
+                return (option.name, isThere ? option.value.map(fromHere) : option.value)
             } + opposites.map { ($0, nil) }
         // Leave out options that get a new value, and a saved plan, which allows no other options.
         let replaced = added.map(\.0) + way.removing + [SyncRun.savedPlan.name]

@@ -40,6 +40,25 @@ struct RecordedRunTests {
         try scene.build(.file(text), at: "settings.json")
     }
 
+    /// The run ends while status has the record open.
+    @Test(.needs(.strace)) func aRunThatEndsMeanwhileIsNotCutOff() throws {
+        try #require(try run("run", "sys", "--create-target").code == 0)
+        let record = try documents(".json")[0]
+        try scene.append("more", to: "source/a")
+        let environment = ["FSYNC_LITE_STATE": scene.path("known")]
+        let words = ["--settings", scene.path("settings.json")]
+        let run = try PausedCommand(
+            ["run", "sys"] + words, in: scene.directory.path, at: .after("openat", of: "manifest.json"),
+            environment: environment)
+        #expect(try run.waitForPause())
+        let status = try PausedCommand(
+            ["status", "--nagios", "sys"] + words, in: scene.directory.path, at: .after("openat", of: record),
+            environment: environment)
+        #expect(try status.waitForPause())
+        try run.finish().expect(0)
+        try status.finish().expect(0, prints: "FSYNC-LITE OK")
+    }
+
     private func emptySource() throws {
         try scene.move("source", to: "away")
         try scene.build([:], at: "source")
