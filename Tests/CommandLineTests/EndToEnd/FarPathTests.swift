@@ -31,6 +31,24 @@ struct FarPathTests {
         }
     }
 
+    /// The other machine knows only its own path of the target. A job's target is in its settings.
+    @Test func theWayOutIsOnTheOtherMachine() throws {
+        let machine = try Machine()
+        let scene = machine.scene
+        try machine.expect(0, "apply", "source", "nas:t")
+        for target in ["nas:t/sub", "nas:t/.fsync-lite/x"] {
+            try machine.expect(4, "apply", "source", target, says: "next: fsync-lite apply source 'nas:")
+        }
+        try machine.expect(
+            4, "apply", "source", "ssh://me@nas:22/~/t/sub",
+            says: "next: fsync-lite apply source 'ssh://me@nas:22")
+        let job = #"{"source": "\#(scene.source)", "target": "nas:t/sub"}"#
+        try scene.build(.file(#"{"jobs": {"j": \#(job)}}"#), at: "settings.json")
+        let run = try scene.here(
+            ["run", "j", "--create-target", "--settings", "settings.json"] + machine.far.options)
+        #expect(run.code == 4 && !run.errors.contains("next: "), "\(run.code) \(run.errors)")
+    }
+
     // MARK: Colons
 
     @Test func theFirstColonEndsTheHost() throws {
