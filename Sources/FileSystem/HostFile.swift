@@ -9,6 +9,7 @@ public enum HostFile {
         }
     }
 
+    /// The whole file.
     public static func text(_ path: String) throws(SystemError) -> String {
         String(decoding: try bytes(path), as: UTF8.self)
     }

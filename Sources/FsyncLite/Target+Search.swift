@@ -78,13 +78,13 @@ extension Target {
         let snapshots = try history.snapshots()
         func note(_ index: Int, _ step: TargetLists.Step) throws {
             guard followed.mayChange(in: step.list.step, selection) else { return }
-            let names = followed.names
             let changes = try lists.changes(of: step)
             let chosen = changes.actions.filter { action in
                 let (path, isDirectory) = (action.path, action.type == FileType.directory.documentName)
                 // An object that leaves a path is skipped if a followed object arrives there.
-                return names.contains(path) || selection.selects(path, isDirectory)
-                    || action.from.map { !names.contains($0) && selection.selects($0, isDirectory) } ?? false
+                return followed.names.contains(path) || selection.selects(path, isDirectory)
+                    || action.from.map { !followed.names.contains($0) && selection.selects($0, isDirectory) }
+                        ?? false
             }
             var actions = chosen
             var origins: [RelativePath: RelativePath] = [:]
@@ -94,7 +94,7 @@ extension Target {
             )
             var renamed: [(name: RelativePath, old: RelativePath)] = []
             if !origins.isEmpty || !moves.isEmpty {
-                for name in names {
+                for name in followed.names {
                     let old = origins[name] ?? moves.oldPath(of: name)
                     if old != name { renamed.append((name, old)) }
                 }

@@ -178,7 +178,7 @@ def other_runs(trial: Trial, name: str = "race") -> None:
 
 
 def expect_refusals(trial: Trial, case: str) -> None:
-    """The run is alive: nobody may say that it was interrupted."""
+    """The run is alive, so no command may say that it was interrupted."""
     expected = [(75, trial.apply), (75, ["recover", trial.target])]
     if trial.is_pending():
         expected += [(75, ["plan", *trial.apply[1:]]), (0, ["status", trial.target])]

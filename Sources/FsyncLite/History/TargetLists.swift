@@ -134,7 +134,8 @@ struct TargetLists {
         }
     }
 
-    /// The changes of a step, in the order of paths. An entry that its filters only leave out is none.
+    /// The changes of a step, in the order of paths. A step that only excludes or includes an entry leaves
+    /// it unchanged.
     func changes(of step: Step) throws -> Plan {
         try TargetLists.changes(
             from: ListStream(step.found, over: present), to: ListStream(step.left, over: present),

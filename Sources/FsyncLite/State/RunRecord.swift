@@ -59,13 +59,13 @@ public struct RunRecord: Sendable {
     /// messages that this user may read.
     public func all() -> [RecordedRun] {
         guard let holder = try? Directory.open(path: directory.bytes) else { return [] }
-        return RunRecord.readTwice { try read(in: holder) }?.runs ?? []
+        return RunRecord.runs(reading: { try read(in: holder) })?.runs ?? []
     }
 
     /// - Parameter read: reads the document, a second time if a run without an end is over, because it may have written
     ///   its end since.
-    private static func readTwice(
-        _ read: () throws -> Document?
+    private static func runs(
+        reading read: () throws -> Document?
     ) -> (document: Document, runs: [RecordedRun])? {
         guard let first = try? read() else { return nil }
         let over = Set(first.runs.compactMap(\.run).filter(\.isOver).map(\.id))
@@ -83,7 +83,8 @@ public struct RunRecord: Sendable {
             let names = try? DirectoryListing.names(in: holder)
         else { return [] }
         return names.compactMap { name -> (job: String, runs: [RecordedRun])? in
-            guard let (document, runs) = readTwice({ try document(name, in: holder) }), let job = document.job
+            guard let (document, runs) = runs(reading: { try document(name, in: holder) }),
+                let job = document.job
             else { return nil }
             return (job, runs)
         }

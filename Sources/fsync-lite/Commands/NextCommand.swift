@@ -63,10 +63,15 @@ struct NextCommand {
         guard way.arguments.isEmpty || job == nil else { return true }
         // One that is added takes the place of one that was not typed.
         guard way.adding.isEmpty else { return false }
-        let options = typed.command.description.options.map(\.name)
         return way.removing.contains { name in
-            !typed.options.list.contains { $0.name == name } && !options.contains("--no-\(name.dropFirst(2))")
+            !typed.options.list.contains { $0.name == name } && opposite(of: name) == nil
         }
+    }
+
+    /// The option that turns off an option that is on by default; nil if there is none.
+    private func opposite(of name: String) -> String? {
+        let opposite = "--no-\(name.dropFirst(2))"
+        return typed.command.description.options.contains { $0.name == opposite } ? opposite : nil
     }
 
     /// A path on the machine that is written to, as it is typed here.
@@ -120,8 +125,7 @@ struct NextCommand {
                     return value.map { [isThere ? fromHere($0) : $0] } ?? typed.values(argument)
                 }
             }
-        // An option that is on by default is turned off by its opposite.
-        let opposites = way.removing.map { "--no-\($0.dropFirst(2))" }.filter(has)
+        let opposites = way.removing.compactMap(opposite)
         let added =
             way.adding.filter { has($0.name) }.map { option in
                 // A directory for a copy is on the other machine.
