@@ -285,11 +285,12 @@ public struct Synchronizer: Sendable {
     /// The target on this machine whose snapshot is copied elsewhere, locked against other runs; nil for other sources.
     private func lockHolder() throws -> TargetRoot? {
         guard case .copy(let restoration, of: nil) = source else { return nil }
-        // A copy to the target itself is refused; the target is already locked.
-        guard
-            try TargetRoot(restoration.target).original?.identity != TargetRoot(target).original?.identity
-        else { return nil }
-        return try restoration.lockTarget()
+        // A copy to the target itself, or into its state, is refused later. The lock on the copy is then the same lock.
+        let (holder, copy) = (try TargetRoot(restoration.target), try TargetRoot(target).directory)
+        let isOwn = try [holder.directory, holder.state?.directory].compactMap(\.self).contains { locked in
+            try copy.map(locked.isSame) ?? false
+        }
+        return isOwn ? nil : try restoration.lockTarget()
     }
 
     // MARK: Writing

@@ -109,14 +109,14 @@ package struct Difference: Sendable {
         try arrivals.drain { _, arrival in
             let file = arrival.file
             if let departure = try objects.moved(file) {
-                add(file, departure, file.path == departure.file.path ? [] : [.renamed])
+                add(file, departure)
             } else {
                 rest.append(arrival)
             }
         }
         rest.drain { _, arrival in
-            if let departure = objects.atSamePath(as: arrival.file) {
-                add(arrival.file, departure, [])
+            if let departure = objects.atPath(of: arrival.file) {
+                add(arrival.file, departure)
             } else {
                 changes.append(arrival)
             }
@@ -240,14 +240,14 @@ package struct Difference: Sendable {
             .map { changes[file: $0] }
     }
 
-    private mutating func add(_ source: File, _ departure: TreeMerge.Departure, _ causes: Causes) {
+    private mutating func add(_ source: File, _ departure: TreeMerge.Departure) {
         var match = Match(source: source, target: departure.file, base: departure.base)
         match.isMislinked = !linkIndex.admit(
             source.status.paired(by: policy, source.object), departure.file.status, at: departure.file.path,
             as: departure.base,
             mayBeCounterpart: !policy.pairsByNumber || departure.file.object == source.object)
         match.compare(by: policy)
-        match.causes.formUnion(causes)
+        if source.path != departure.file.path { match.causes.insert(.renamed) }
         changes.append(.match(match))
     }
 

@@ -18,6 +18,8 @@ struct ObjectMatching {
     /// The bases of objects that were moved by hand, by the departure at their present path.
     private let movedBases: [Int: BaseEntry]
     private var isMatched: [Bool]
+    /// The present paths of directories that move, by new path.
+    private var oldDirectories: [RelativePath: RelativePath] = [:]
     /// Arriving directories that could not be listed.
     private let unlisted: Set<RelativePath>
 
@@ -92,6 +94,9 @@ struct ObjectMatching {
                 "this directory was renamed in the source and cannot be read; make it readable first")
         }
         isMatched[object.index] = true
+        if arrival.isDirectory, object.departure.file.path != arrival.path {
+            oldDirectories[arrival.path] = object.departure.file.path
+        }
         return object.departure
     }
 
@@ -134,13 +139,26 @@ struct ObjectMatching {
         return object(index, of: file).map { (index, $0) }
     }
 
-    /// The departure of the same path and type.
-    mutating func atSamePath(as file: File) -> TreeMerge.Departure? {
-        guard let index = departure(at: file.path), !isMatched[index] else { return nil }
-        let departure = departures[departure: index]
-        guard departure.file.status.type == file.status.type else { return nil }
-        isMatched[index] = true
-        return departure
+    /// The departure of the same type that a moving directory brings to the path of this entry, or the one that is there.
+    /// Editors replace the files that they save.
+    mutating func atPath(of file: File) -> TreeMerge.Departure? {
+        for path in [brought(to: file), file.path].compactMap(\.self) {
+            guard let index = departure(at: path), !isMatched[index] else { continue }
+            let departure = departures[departure: index]
+            guard departure.file.status.type == file.status.type else { continue }
+            isMatched[index] = true
+            return departure
+        }
+        return nil
+    }
+
+    /// The present path of the file that a moving directory brings to the path of this one; nil if there is none.
+    private func brought(to file: File) -> RelativePath? {
+        // In an earlier tree, another number is another object.
+        guard !policy.pairsByNumber || policy.targetIsBase, !file.isDirectory, let parent = file.path.parent,
+            let name = file.path.fileName
+        else { return nil }
+        return oldDirectories[parent]?.appending(name)
     }
 
     /// If the source is an earlier tree: departures that are not the recorded object, by their inode.

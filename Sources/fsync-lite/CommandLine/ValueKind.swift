@@ -31,9 +31,13 @@ enum ValueKind: Equatable, Sendable {
             }
     }
 
-    /// Throws if the value is not one of the allowed words. Throws also for a path in which a shell has left
-    /// a `~`: it would name a directory that nobody wants.
+    /// Throws if the value is not one of the allowed words, and for an empty path. Throws also for a path in which
+    /// a shell has left a `~`: it would name a directory that nobody wants.
     func check(_ value: [UInt8], for name: String) throws(UsageError) {
+        if [.directory, .path, .directoryOrJob].contains(self), value.isEmpty {
+            throw UsageError(
+                "\(name) is empty", hint: "give the path of a \(self == .path ? "file" : "directory")")
+        }
         if self == .directory || self == .path, value.first == UInt8(ascii: "~") {
             throw UsageError(
                 "\(quoted(value)): the shell did not replace the ~ in \(name)",

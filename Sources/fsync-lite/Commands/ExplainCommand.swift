@@ -78,7 +78,7 @@ enum ExplainCommand: ReadingCommand {
         _ named: NamedTarget, _ invocation: Invocation
     ) throws -> (MirrorSource, Filters) {
         guard let job = named.job else {
-            guard let endpoint = try SyncRun.endpoint(named.path, NamedTarget.argument) else {
+            guard let endpoint = try SyncRun.endpoint(named.path) else {
                 return try Target(path: named.path).mirrored()
             }
             throw UsageError(

@@ -32,7 +32,7 @@ extension RemoteInvocation {
 extension Tree {
     /// A tree of this machine, or the manifest of a tree on another machine, which is fetched.
     init(_ path: [UInt8], for invocation: Invocation) throws {
-        guard invocation.client == nil, try SyncRun.endpoint(path, .manifest) != nil else {
+        guard invocation.client == nil, try SyncRun.endpoint(path) != nil else {
             try self.init(path: path)
             return
         }

@@ -13,7 +13,7 @@ struct FarRestoration {
     init(_ restoration: Restoration, _ words: [[UInt8]], _ invocation: Invocation) throws {
         (self.restoration, self.words, self.invocation) = (restoration, words, invocation)
         target =
-            try invocation.client == nil ? SyncRun.endpoint(restoration.target, SyncRun.target) : nil
+            try invocation.client == nil ? SyncRun.endpoint(restoration.target) : nil
     }
 
     /// - Returns: nil if both are on this machine.
@@ -39,7 +39,7 @@ struct FarRestoration {
 
     /// The destination on another machine, for a target of this machine; nil if the destination is here.
     private func destination() throws -> Endpoint? {
-        if let path = restoration.destination { return try SyncRun.endpoint(path, SyncRun.target) }
+        if let path = restoration.destination { return try SyncRun.endpoint(path) }
         guard restoration.isToSource else { return nil }
         return try Endpoint(argument: Target(path: restoration.target).source(isHere: false).path)
     }
@@ -47,7 +47,7 @@ struct FarRestoration {
     // MARK: From another machine
 
     private func pull(from target: Endpoint, _ console: inout Console) throws -> ExitCode {
-        if let path = restoration.destination, try SyncRun.endpoint(path, SyncRun.target) != nil {
+        if let path = restoration.destination, try SyncRun.endpoint(path) != nil {
             throw UsageError(
                 "\(quoted(restoration.target)) and \(quoted(path)) are on two other machines",
                 hint: "run it on one of these: ssh \(target.destination) fsync-lite snapshot restore ...")

@@ -43,7 +43,7 @@ enum ManifestVerifyCommand: ReadingCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options
         let tree = try invocation.argument(tree)
-        if invocation.client == nil, let endpoint = try SyncRun.endpoint(tree, self.tree) {
+        if invocation.client == nil, let endpoint = try SyncRun.endpoint(tree) {
             throw UsageError(
                 "\(quoted(tree)) is on another machine, so its content can only be read there",
                 hint:
@@ -110,7 +110,7 @@ enum ManifestVerifyCommand: ReadingCommand {
         guard let first = values.first else { return nil }
         if values.count == 1 {
             if try LocalFile(bytes: first).exists { return .directory(first) }
-            if let endpoint = try SyncRun.endpoint(first, tree) {
+            if let endpoint = try SyncRun.endpoint(first) {
                 return .remote(endpoint, try RemoteAccess(given))
             }
         }

@@ -23,7 +23,7 @@ struct NamedTarget {
         (job, path) = try NamedTarget.find(name, invocation, isHere: isHere, isRecorded: isRecorded)
         isRecordedJob = isRecorded && !isHere && job == nil
         // A client's target is a path on this machine, whatever characters it has.
-        isRemote = try invocation.client == nil && SyncRun.endpoint(path, SyncRun.target) != nil
+        isRemote = try invocation.client == nil && SyncRun.endpoint(path) != nil
     }
 
     /// - Parameter isHere: a target here has this name.

@@ -30,13 +30,13 @@ struct RemoteInvocation {
         let given = invocation.options
         var arguments = invocation.command.description.arguments.flatMap(invocation.values)
         let saved = invocation.saved
-        if let saved, let endpoint = try SyncRun.endpoint(saved.target, SyncRun.target) {
+        if let saved, let endpoint = try SyncRun.endpoint(saved.target) {
             arguments = [saved.source, endpoint.bytes]
         }
         let places = invocation.command.remotePlaces
         let targets = saved.map { [$0.target] } ?? invocation.values(argument)
         let others = places.arguments.flatMap(invocation.values) + places.options.compactMap(given.value)
-        let endpoints = try (targets + others).map { try SyncRun.endpoint($0, argument) }
+        let endpoints = try (targets + others).map(SyncRun.endpoint)
         guard let endpoint = endpoints.compactMap(\.self).first else { return nil }
         guard targets.count == 1, endpoints.allSatisfy({ $0?.isOnSameMachine(as: endpoint) ?? false }) else {
             guard !places.areReadFromHere else { return nil }
@@ -56,7 +56,7 @@ struct RemoteInvocation {
     init?(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, as command: any Command.Type
     ) throws {
-        guard invocation.client == nil, let endpoint = try SyncRun.endpoint(job.target, SyncRun.target)
+        guard invocation.client == nil, let endpoint = try SyncRun.endpoint(job.target)
         else { return nil }
         guard job.source.directories.count <= RemoteCommand.mostSources else {
             throw UsageError(
@@ -102,7 +102,7 @@ struct RemoteInvocation {
         for option in SyncOptions.patterns { given.remove(option) }
         for rule in rules { given.append(SyncOptions.exclude, rule.text) }
         if let directories = source?.directories,
-            try directories.contains(where: { try SyncRun.endpoint($0.path, SyncRun.source) != nil })
+            try directories.contains(where: { try SyncRun.endpoint($0.path) != nil })
         {
             throw UsageError(
                 "source and target are both on other machines",
@@ -117,8 +117,7 @@ struct RemoteInvocation {
                 hint: "leave it out, or run it there: ssh \(endpoint.destination) fsync-lite ...")
         }
         if let file = given.value(SyncRun.savedPlan), let saved {
-            options = try saved.options(from: file, beside: typed)
-                .over(defaults, OptionDescription.mirroring + OptionDescription.output)
+            options = try saved.options(from: file, beside: typed).over(defaults, OptionDescription.output)
         } else {
             options = given.over(defaults + (job.map { [$0.options] } ?? []), OptionDescription.settable)
         }
@@ -268,9 +267,7 @@ struct RemoteInvocation {
     /// The directory that a restore copies to; nil if there is none.
     var copy: Endpoint? {
         get throws {
-            try command.remotePlaces.options.compactMap(given.value).first.flatMap {
-                try SyncRun.endpoint($0, SyncRun.target)
-            }
+            try command.remotePlaces.options.compactMap(given.value).first.flatMap(SyncRun.endpoint)
         }
     }
 

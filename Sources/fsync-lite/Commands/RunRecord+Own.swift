@@ -6,7 +6,7 @@ extension RunRecord {
     /// The record of this user's runs on a target here or on another machine; nil if there is no record.
     private init?(of target: [UInt8], in known: KnownTargets? = .own) {
         guard let known else { return nil }
-        let isFar = (try? SyncRun.endpoint(target, SyncRun.target)) != nil
+        let isFar = (try? SyncRun.endpoint(target)) != nil
         self.init(on: target, isFar: isFar, beside: known)
     }
 

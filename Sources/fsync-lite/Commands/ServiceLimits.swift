@@ -50,7 +50,7 @@ struct ServiceLimits {
         }
         let (given, ofJob) = (invocation.options.list.map(\.name), sent.job?.options ?? [])
         let rules = OptionDescription.retention
-        let asked = given + ofJob.map(\.name)
+        let asked = given + ofJob.map(\.name) + planned
         if let rule = asked.first(where: { name in rules.contains { $0.name == name } }) {
             throw SyncError(.keyForbids("\(rule) is a rule of retention", rule))
         }

@@ -86,7 +86,7 @@ enum StatusCommand: ReadingCommand {
         /// - Parameter path: nil for a job that only the record of runs knows.
         func row(_ name: [UInt8], _ job: Job?, path: [UInt8]?) throws -> StatusNagios.Row {
             let isJob = job != nil || path == nil
-            let isHere = try path.map { try SyncRun.endpoint($0, SyncRun.target) == nil } ?? false
+            let isHere = try path.map { try SyncRun.endpoint($0) == nil } ?? false
             let runs =
                 path.flatMap { RunRecord.runs(on: $0).nonEmpty }
                 ?? (isJob ? recorded.first { $0.job.utf8.elementsEqual(name) }?.runs : nil)

@@ -21,7 +21,7 @@ struct StatusQuery {
         let name = job.map { escapedText($0.name.utf8) } ?? "\(LocalFile(bytes: path))"
         let runs = invocation.client == nil ? RunRecord.runs(on: path) : []
         self.init(name, job, runs, path: path, invocation) {
-            guard invocation.client == nil, let endpoint = try SyncRun.endpoint(path, SyncRun.target) else {
+            guard invocation.client == nil, let endpoint = try SyncRun.endpoint(path) else {
                 return try Target(path: path).status()
             }
             guard job?.disabled == nil else {

@@ -54,7 +54,7 @@ struct SyncRun {
         (restoration, self.job, self.invocation) = (nil, job, invocation)
         let client = invocation.client
         var given = invocation.options
-        var settable = OptionDescription.mirroring + OptionDescription.output
+        var settable = OptionDescription.output
         if let file = given.value(SyncRun.savedPlan), let saved = invocation.saved {
             given = try saved.options(from: file, beside: invocation)
             if client != nil {
@@ -77,13 +77,13 @@ struct SyncRun {
             // A client's target is a path on this machine, even with a colon in it.
             target = try job == nil && client == nil ? SyncRun.target(typed) : typed
             saved = nil
-            settable += OptionDescription.planning
+            settable += OptionDescription.planning + OptionDescription.mirroring
         }
         shownTarget = invocation.targetOfClient ?? target
         next = try NextCommand(invocation, job, saved, target: target)
         let layers = try settings.layers(target: target, job: job)
         let retention = try RetentionOptions(given, layers)
-        self.given = given.over(layers, settable)
+        self.given = given.withRetention(ofJobIn: layers).over(layers, settable)
         guard !invocation.options.has(.quiet) || !invocation.options.has(.verbose) else {
             throw UsageError("--quiet and --verbose exclude each other", hint: "leave one out")
         }
@@ -112,7 +112,7 @@ struct SyncRun {
     }
 
     private static func source(_ path: [UInt8], _ given: GivenOptions) throws -> MirrorSource {
-        guard let endpoint = try endpoint(path, source) else { return .directory(path) }
+        guard let endpoint = try endpoint(path) else { return .directory(path) }
         return .remote(endpoint, try RemoteAccess(given))
     }
 
@@ -123,7 +123,7 @@ struct SyncRun {
     }
 
     private static func target(_ path: [UInt8]) throws -> [UInt8] {
-        guard let endpoint = try endpoint(path, target) else { return path }
+        guard let endpoint = try endpoint(path) else { return path }
         throw UsageError(
             "\(quoted(path)) is on another machine, and this command does not yet support that",
             hint:
@@ -132,10 +132,7 @@ struct SyncRun {
     }
 
     /// nil for a local path, such as `./host:path`.
-    static func endpoint(_ path: [UInt8], _ argument: ArgumentDescription) throws -> Endpoint? {
-        guard !path.isEmpty else {
-            throw UsageError("\(argument.name) is empty", hint: "give the path of a directory")
-        }
+    static func endpoint(_ path: [UInt8]) throws -> Endpoint? {
         // A snapshot of a target here may be named by a time: mirror@2026-11-22T07:17.
         if let at = path.lastIndex(of: UInt8(ascii: "@")), at > 0,
             TimeSpan(String(decoding: path[(at + 1)...], as: UTF8.self)) != nil,

@@ -2,13 +2,14 @@ import FileStorage
 import FsyncLite
 
 extension SavedPlan {
-    /// The words of a command line that give the same options again. They have the patterns of all files, so
-    /// later changes of those files have no effect.
+    /// The words of a command line that give the same options again. They have the patterns of all files and the
+    /// options of settings, so later changes of those files have no effect.
     static func words(for given: GivenOptions, _ filters: Filters) -> [[UInt8]] {
         var options = GivenOptions()
         for rule in filters.rules { options.append(SyncOptions.exclude, rule.text) }
-        for option in OptionDescription.planning where !option.isRepeatable && given.has(option) {
-            options.append(option, given.value(option))
+        let patterns = SyncOptions.patterns.map(\.name)
+        for option in OptionDescription.ofPlan where !patterns.contains(option.name) {
+            for (name, value) in given.list where name == option.name { options.append(option, value) }
         }
         return options.words
     }
@@ -28,11 +29,19 @@ extension SavedPlan {
             command: given.command.description, program: given.program, pending: words[...])
         guard (try? scanner.scan()) != nil, scanner.positionals == [source, target],
             scanner.options.list.allSatisfy({ given in
-                planning.contains { $0.name == given.name && !$0.isOfThisMachine }
+                OptionDescription.ofPlan.contains { $0.name == given.name && !$0.isOfThisMachine }
             })
         else {
             throw SyncError(.invalidDocument, path: file, "the plan has options that cannot be in a plan")
         }
-        return scanner.options + given.options
+        var planned = scanner.options
+        let retention = OptionDescription.retention
+        for option in retention.contains(where: given.options.has) ? retention : [] { planned.remove(option) }
+        return planned + given.options
     }
+}
+
+extension OptionDescription {
+    /// The options that a saved plan has. Of those that do not change its actions, others may be given beside it.
+    fileprivate static let ofPlan = planning + mirroring + retention
 }

@@ -17,6 +17,14 @@ extension GivenOptions {
         return inherited + self
     }
 
+    /// These options with the retention rules of the job, unless they have rules themselves.
+    func withRetention(ofJobIn layers: [SettingsLayer]) -> GivenOptions {
+        guard !OptionDescription.retention.contains(where: has),
+            let job = layers.last(where: { $0.origin == .job })
+        else { return self }
+        return self + job.retention
+    }
+
     /// Adds a layer's values of an option.
     mutating func append(_ option: OptionDescription, values layer: SettingsLayer?) {
         guard let values = layer?.values[option.name]?.values else { return }
@@ -45,15 +53,12 @@ extension RetentionOptions {
 
     /// The rules of a command line and of settings.
     init(_ given: GivenOptions, _ layers: [SettingsLayer]) throws {
-        try self.init(given)
+        try self.init(given.withRetention(ofJobIn: layers))
         for layer in layers {
-            let own = try RetentionOptions(layer.retention)
             switch layer.origin {
-            case .defaults: defaults = own.given
-            case .target: settings = own.given
-            case .job:
-                guard self.given == nil, !forgetsStored else { break }
-                (self.given, forgetsStored) = (own.given, own.forgetsStored)
+            case .defaults: defaults = try RetentionOptions(layer.retention).given
+            case .target: settings = try RetentionOptions(layer.retention).given
+            case .job: break
             }
         }
     }

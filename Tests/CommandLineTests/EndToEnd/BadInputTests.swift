@@ -43,6 +43,7 @@ struct BadInputTests {
             (["apply", "--kep-going", "source", "target"], "did you mean '--keep-going'?"),
             (["apply", "source"], "missing TARGET"), (["apply", "source", "target", "third"], "'third'"),
             (["apply", "", "target"], "SOURCE is empty"), (["apply", "source", ""], "TARGET is empty"),
+            (["apply", "source", "target", "--log-file", ""], "--log-file is empty"),
             (["apply", "source", "target", "--max-delete", "many"], "--max-delete"),
             (["apply", "host:", "target"], "./"), (["plan", "source", "host:"], "./"),
         ] as [([String], String)])

@@ -36,6 +36,29 @@ struct MoveTests {
             ])
     }
 
+    /// Also if an editor replaced the file. No file is deleted, so no guard counts one. The history tells the same.
+    @Test func filesThatAreEditedInARenamedDirectoryAreUpdated() throws {
+        let scene = try MirrorScene(["a": ["s": .files(0..<9, "content of"), "f": "f", "g": "g"]]).mirrored()
+        try scene.move("source/a", to: "source/b")
+        try scene.append("more", to: "source/b/f")
+        for name in ["g", "s/file 3", "s/file 5"] {
+            try scene.build("more than before", at: "source/saved")
+            try scene.move("source/saved", to: "source/b/\(name)")
+        }
+        let lines = try scene.planned().actionLinesButTimes
+        #expect(
+            lines == [
+                "move a -> b (renamed)", "update b/f (size, modified)", "update b/g (size, modified)",
+                "update b/s/file 3 (size, modified)", "update b/s/file 5 (size, modified)",
+            ])
+        try scene.mirror("--max-delete", "0")
+        try scene.expectMirrored()
+        #expect(try scene.run("snapshot", "show", "--json", "target").json().actionLinesButTimes == lines)
+        try scene.run("snapshot", "log", "target", "b/s/file 3").expect(0, prints: "~ b/s/file 3")
+        try scene.run("undo", "target").expect(0)
+        #expect(try scene.text("target/a/g") == "g" && scene.text("target/a/f") == "f")
+    }
+
     /// Each in a directory of its own: swapped files and directories, a cycle of three, a child that trades places
     /// with its parent, ways into a new directory and out of a deleted one, and a file that gets the name of its
     /// directory, which moves below another one.

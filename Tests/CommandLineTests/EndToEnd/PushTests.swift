@@ -139,7 +139,9 @@ struct PushTests {
 
     @Test func anAppendOnlyKeyKeepsTheHistory() throws {
         let scene = try scene(["a": "0"])
+        try scene.plan("--out", "ruled", "--keep-last", "1").expect(0)
         scene.far = try FarMachine(serving: "--append-only", in: scene.directory.path)
+        try scene.run("apply", "--plan", "ruled").expect(4, says: "--keep-last is a rule of retention")
         for number in 1...5 {
             try scene.append("\(number)", to: "source/a")
             #expect(try scene.apply().code == 0)

@@ -47,8 +47,10 @@ struct RestorePathsTests {
         try scene.append(", edited", to: "other/docs/a")
         #expect(try scene.run("apply", "other", "box/docs").code == 0)
         let before = try TreeSnapshot(scene.path("box"))
+        // The first is the state of the restored target, which this run has locked.
         for directory in [
-            "box/docs/.fsync-lite", "box/docs/.fsync-lite/history", "box/docs/docs", "box/docs/new",
+            "target/.fsync-lite", "box/docs/.fsync-lite", "box/docs/.fsync-lite/history", "box/docs/docs",
+            "box/docs/new",
         ] {
             try restore(scene, "latest~1", "docs/a", "--to", directory, "--overwrite").expect(
                 4, says: "is inside the ")

@@ -133,6 +133,30 @@ struct SavedPlanTests {
         #expect(!scene.exists("target/b.tmp") && !scene.exists("target/c.log"))
     }
 
+    /// What the job turns off remains off, and its rules of retention are stored.
+    @Test func aJobsPlanIsCarriedOutAsTheJobIs() throws {
+        let scene = try scene()
+        try scene.build(
+            .file(
+                """
+                {"defaults": {"exchange": true, "keep_last": 1}, "jobs": {"j": {"source": "\(scene.source)",
+                 "target": "\(scene.target)", "exchange": false, "digest": true, "keep_last": 8}}}
+                """), at: "settings.json")
+        let settings = ["--settings", "settings.json"]
+        try scene.run(["plan", "--job", "j", "--out", "plan"] + settings).expect(0)
+        let root = try scene.wholeTarget().inode(".")
+        try scene.run(["apply", "--plan", "plan"] + settings).expect(0)
+        #expect(try scene.wholeTarget().inode(".") == root)
+        try scene.run("manifest", "list", "--json", "target").expect(0, prints: "sha256:")
+        try scene.run("snapshot", "prune", "--dry-run", "target").expect(0, prints: "keep_last 8")
+        // Other rules beside the plan replace the job's.
+        try scene.append("!", to: "source/a")
+        try scene.run(["plan", "--job", "j", "--out", "plan"] + settings).expect(0)
+        try scene.run(["apply", "--plan", "plan", "--keep-daily", "6"] + settings).expect(0)
+        let rules = try scene.run("snapshot", "prune", "--dry-run", "target").expect(0)
+        #expect(rules.output.contains("keep_daily 6") && !rules.output.contains("keep_last 8"))
+    }
+
     @Test func refusedPlanIsNotSaved() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.build(["theirs": "2"], at: "target")
