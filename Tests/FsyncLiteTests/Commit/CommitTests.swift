@@ -46,6 +46,17 @@ struct CommitTests {
             try found.contains { try String(contentsOfFile: "\(kept)/\($0)", encoding: .utf8) == "theirs" })
     }
 
+    /// The object is still in its slot, where a recovery looks first.
+    @Test func aLinkOfTheObjectAtItsNewPlaceIsMovedAway() throws {
+        let scene = try CommitScene()
+        try scene.perform(4)
+        try scene.directory.makeHardLink("x", to: ".fsync-lite/stage/\(scene.journal.id)/0/1")
+        #expect { try scene.recover(.forward) } throws: { ($0 as? SyncError)?.code == .pending }
+        let commit = try scene.recover(.forward, displacingConflicts: true)
+        #expect(commit.conflicts.map(\.path) == [Array(scene.path("x").utf8)])
+        try scene.expectNew()
+    }
+
     @Test func whatSomebodyReplacedIsNotMoved() throws {
         let scene = try CommitScene()
         try FileManager.default.removeItem(atPath: scene.path("gone"))
