@@ -23,12 +23,33 @@ extension Target {
 extension Target {
     /// The path in this target of a file that the source lacks and the next run deletes, such as a log; else nil.
     public func passing(_ file: LocalFile, _ options: SyncOptions) throws -> RelativePath? {
-        let place = try file.location()
-        guard let root = try TargetRoot(path).directory,
-            let names = try Overlap.names(from: root, to: place.directory), names.first != .state,
-            !options.keepsDeleted
+        guard !options.keepsDeleted, let root = try TargetRoot(path).directory,
+            let path = try file.path(below: root), !path.isInState
         else { return nil }
-        let path = (names + [place.name]).reduce(RelativePath.root) { $0.appending($1) }
         return options.deletesExcluded || !options.filters.excludes(path, .file) ? path : nil
+    }
+}
+
+extension Filters {
+    /// Whether a run mirrors the directory of a file in a tree. A new file changes the time of its directory, even if it
+    /// is excluded itself.
+    ///
+    /// - Parameter tree: the path of a source or a target.
+    public func includesDirectory(of file: LocalFile, in tree: [UInt8]) throws -> Bool {
+        let tree = LocalFile(bytes: tree)
+        guard try tree.exists, let parent = try file.path(below: tree.directory())?.parent else {
+            return false
+        }
+        return parent.isRoot || !parent.isInState && !excludes(parent, .directory)
+    }
+}
+
+extension LocalFile {
+    /// The path of this file below a directory; nil if it is elsewhere.
+    fileprivate func path(below root: Directory) throws -> RelativePath? {
+        let place = try location()
+        return try Overlap.names(from: root, to: place.directory).map { names in
+            (names + [place.name]).reduce(RelativePath.root) { $0.appending($1) }
+        }
     }
 }

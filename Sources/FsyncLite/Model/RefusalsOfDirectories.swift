@@ -71,10 +71,12 @@ extension Refusal {
             .none)
     }
 
-    static func rottenSource(_ path: RelativePath) -> Refusal {
-        Refusal(
+    /// - Parameter copy: its path in the target. A directory above may have been renamed.
+    static func rottenSource(_ path: RelativePath, copy: RelativePath) -> Refusal {
+        let place = copy == path ? "" : ". Its copy in the target is \(copy)"
+        return Refusal(
             .rottenSource,
-            "the content of \(path) changed in the source, but its size and time did not. The disk damaged it, or a tool restored its time",
+            "the content of \(path) changed in the source, but its size and time did not. The disk damaged it, or a tool restored its time\(place)",
             .adding("--trust-source"))
     }
 

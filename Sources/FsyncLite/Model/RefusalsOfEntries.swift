@@ -48,10 +48,11 @@ extension Refusal {
             .adding("--delete-excluded"))
     }
 
-    static func undeletedInTheWay(_ path: RelativePath) -> Refusal {
+    /// - Parameter new: the path of the source's entry. A directory above may have been renamed.
+    static func undeletedInTheWay(_ path: RelativePath, of new: RelativePath) -> Refusal {
         Refusal(
             .undeletedInTheWay,
-            "\(path) in the target has files that --no-delete protects, but the source has a new \(path). Leave out --no-delete, or that path with --exclude",
+            "\(path) in the target has files that --no-delete protects, but the source has a new \(new). Leave out --no-delete, or \(new) with --exclude",
             .without("--no-delete"))
     }
 
@@ -298,7 +299,13 @@ extension WayOut {
     }
 
     /// A restore into another directory.
-    static func restoringBeside(_ path: [UInt8]) -> WayOut { restoring(to: path + ".restored".utf8) }
+    static func restoringBeside(_ path: [UInt8]) -> WayOut {
+        var path = path[...]
+        while path.count > 1, path.last == UInt8(ascii: "/") || path.suffix(2).elementsEqual("/.".utf8) {
+            path.removeLast()
+        }
+        return restoring(to: Array(path) + ".restored".utf8)
+    }
 
     static let restoringElsewhere = restoring(to: Array("restored".utf8))
 

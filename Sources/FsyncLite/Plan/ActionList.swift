@@ -10,6 +10,8 @@ public struct ActionList: RandomAccessCollection, Sendable {
     private static let (rootItem, move): (UInt32, UInt32) = (.max, 1 << 31)
     /// The numbers of entries in moved directories, by change.
     private var entries: [Int: Int] = [:]
+    /// The deleted entries that a moving directory brings to the path of an arriving one, by the change of that one.
+    private var replaced: [Int: Int] = [:]
     /// The actions of a prepared transaction, as values.
     private let listed: [Action]?
     /// The number of entries without an action that move with their directory.
@@ -36,7 +38,14 @@ public struct ActionList: RandomAccessCollection, Sendable {
         for index in changes.indices {
             let (head, item) = (changes.head(at: index), UInt32(index))
             guard head.kind == .match, !head.targetIsInState else {
-                if head.kind != .deleted || !head.targetIsInState && !changes.isReplaced(at: index) {
+                guard head.kind == .deleted else {
+                    items.append(item)
+                    continue
+                }
+                guard !head.targetIsInState, !changes.isReplaced(at: index) else { continue }
+                if let new = changes.arrival(at: index, moves) {
+                    replaced[new] = index
+                } else {
                     items.append(item)
                 }
                 continue
@@ -64,6 +73,11 @@ public struct ActionList: RandomAccessCollection, Sendable {
             if head.replacesContent || head.changesAttributes { items.append(item) }
         }
         self.carried = carried
+        for arrival in replaced.keys {
+            for directory in changes.path(at: arrival).ancestors {
+                if let change = changes.index(of: .match, at: directory) { entries[change]? += 1 }
+            }
+        }
     }
 
     init(_ listed: [Action]) {
@@ -85,13 +99,13 @@ public struct ActionList: RandomAccessCollection, Sendable {
         case .deleted(let file, let isDrift, _, _):
             return Action(.delete, file, causes: isDrift ? [.drift] : [.removed])
         case .created(let file, let isDrift):
-            guard difference.changes.replaced(at: index) == nil else {
+            guard replaced(at: index) == nil else {
                 return Action(.update, file, link: link(file), causes: isDrift ? [.type, .drift] : [.type])
             }
             return Action(.create, file, link: link(file), causes: isDrift ? [.drift] : [.new])
         case .match(let match):
             if match.target.path.isInState {
-                return Action(broughtBack: match, over: difference.changes.replaced(at: index))
+                return Action(broughtBack: match, over: replaced(at: index))
             }
             guard items[position] & ActionList.move == 0 else {
                 return Action(
@@ -111,10 +125,26 @@ public struct ActionList: RandomAccessCollection, Sendable {
         guard items[position] != ActionList.rootItem else { return (root?.source, root?.target) }
         let index = change(at: position)
         let change = difference.changes[index]
-        return (change.wanted, change.target ?? difference.changes.replaced(at: index))
+        return (change.wanted, change.target ?? replaced(at: index))
     }
 
     private func change(at position: Int) -> Int { Int(items[position] & ~ActionList.move) }
 
+    /// The deleted entry that the arriving one of this change replaces.
+    private func replaced(at index: Int) -> File? {
+        replaced[index].map { difference.changes[file: $0] } ?? difference.changes.replaced(at: index)
+    }
+
     private func link(_ file: File) -> RelativePath? { links.isEmpty ? nil : links[file.path] }
+}
+
+extension ChangeList {
+    /// The change of the entry that arrives where a moving directory brings a deleted one; nil if there is none.
+    fileprivate func arrival(at index: Int, _ moves: MoveMap) -> Int? {
+        guard !moves.isEmpty else { return nil }
+        let path = path(at: index)
+        let new = moves.carriedPath(of: path)
+        guard new != path, self.index(of: .deleted, at: new) == nil else { return nil }
+        return self.index(at: new) { $0.kind == .created || $0.targetIsInState }
+    }
 }

@@ -108,8 +108,12 @@ struct GuardFacts {
             let target = targets.first { $0 == path || $0.isBelow(path) }
             found.append(target.map(Refusal.targetInTheWay) ?? .excludedInTheWay(path))
         }
-        if options.keepsDeleted { found += difference.deletedTrees.map(Refusal.undeletedInTheWay) }
-        found += rotten.map(Refusal.rottenSource)
+        if options.keepsDeleted || !rotten.isEmpty {
+            let moves = MoveMap(difference)
+            let trees = options.keepsDeleted ? difference.deletedTrees : []
+            found += trees.map { .undeletedInTheWay($0, of: moves.carriedPath(of: $0)) }
+            found += rotten.map { .rottenSource($0, copy: moves.oldPath(of: $0)) }
+        }
         return found + lockRefusals() + removalRefusals + capacityRefusals()
     }
 

@@ -42,7 +42,7 @@ struct SnapshotCopy: PlanSource {
         }
         let holder = contents.resolver()?.root
         var refusals = try Preconditions.refusals(
-            { goal in try holder.map { try Overlap.refusals(of: $0, and: goal, Filters()) } ?? [] }, root,
+            { goal in try holder.flatMap { try overlap(of: $0, and: goal) }.map { [$0] } ?? [] }, root,
             options)
         if restoration.isToSource, root.original?.identity != snapshot.header.source?.identity {
             refusals.append(.otherSourceDirectory(root.path, isThere: root.original != nil))
@@ -69,6 +69,25 @@ struct SnapshotCopy: PlanSource {
             }
         }
         return refusals.isEmpty ? nil : Plan(refusing: refusals)
+    }
+
+    /// Paths may be copied into a directory that contains the target, but not into the target.
+    private func overlap(of holder: Directory, and goal: Overlap.Goal) throws -> Refusal? {
+        let found = try Overlap.found(
+            between: Overlap.places(of: holder), and: Overlap.chain(from: goal.directory),
+            isThere: goal.isThere)
+        switch found.first {
+        // Its manifest shows that it is a target.
+        case nil, .isTarget?: return nil
+        case .inTarget?:
+            let names = try restoration.isBesideOthers ? Overlap.names(from: goal.directory, to: holder) : nil
+            let place = names.map { $0.reduce(RelativePath.root) { $0.appending($1) } }
+            let isApart = place.map { place in
+                !restoration.paths.contains { $0.isWithin([place]) || place.isWithin([$0]) }
+            }
+            return isApart ?? false ? nil : .overlap("the target lies inside the destination")
+        case .holdsTarget?, .holdsSource?: return .overlap("the destination lies inside the target")
+        }
     }
 
     /// A whole tree cannot be copied beside other entries.

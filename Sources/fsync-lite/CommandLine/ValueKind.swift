@@ -31,13 +31,21 @@ enum ValueKind: Equatable, Sendable {
             }
     }
 
-    /// Throws if the value is not one of the allowed words, and for an empty path. Throws also for a path in which
-    /// a shell has left a `~`: it would name a directory that nobody wants.
-    func check(_ value: [UInt8], for name: String) throws(UsageError) {
-        if [.directory, .path, .directoryOrJob].contains(self), value.isEmpty {
-            throw UsageError(
-                "\(name) is empty", hint: "give the path of a \(self == .path ? "file" : "directory")")
+    /// What a value may be, for a hint; nil if it may be empty.
+    private var wanted: String? {
+        switch self {
+        case .directory, .directoryOrJob: "the path of a directory"
+        case .path: "the path of a file"
+        case .snapshot: "an id, a label, latest or a time"
+        case .job: "the name of a job"
+        case .choice, .command, .text: nil
         }
+    }
+
+    /// Throws if the value is empty, or is not one of the allowed words. Throws also for a path in which a shell
+    /// has left a `~`: it would name a directory that nobody wants.
+    func check(_ value: [UInt8], for name: String) throws(UsageError) {
+        if value.isEmpty, let wanted { throw UsageError("\(name) is empty", hint: "give \(wanted)") }
         if self == .directory || self == .path, value.first == UInt8(ascii: "~") {
             throw UsageError(
                 "\(quoted(value)): the shell did not replace the ~ in \(name)",

@@ -45,10 +45,10 @@ enum ApplyCommand: Command {
                 hint: "leave out one of them, also in the settings")
         }
         guard !invocation.options.has(.dryRun) else {
-            guard run.saved == nil else {
+            if run.saved != nil, let file = try invocation.asTyped().options.value(SyncRun.savedPlan) {
                 throw UsageError(
                     "--dry-run and --plan exclude each other, because the plan has all actions",
-                    hint: "next: fsync-lite plan --show FILE --all")
+                    hint: "next: fsync-lite plan --show \(Shell.word(file)) --all")
             }
             return ExitCode(try run.plan(&console), run.options)
         }

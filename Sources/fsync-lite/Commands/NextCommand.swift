@@ -112,7 +112,6 @@ struct NextCommand {
 
     private func text(_ way: WayOut) -> String {
         let description = typed.command.description
-        func has(_ name: String) -> Bool { description.options.contains { $0.name == name } }
         let words =
             if let saved {
                 [saved.source, shownTarget ?? saved.target]
@@ -126,14 +125,21 @@ struct NextCommand {
                 }
             }
         let opposites = way.removing.compactMap(opposite)
+        // Several refusals may give one option several values.
+        let adding = way.adding.enumerated().filter { index, option in
+            guard let known = description.options.first(where: { $0.name == option.name }) else {
+                return false
+            }
+            return known.isRepeatable || !way.adding[..<index].contains { $0.name == option.name }
+        }.map(\.element)
         let added =
-            way.adding.filter { has($0.name) }.map { option in
+            adding.map { option in
                 // A directory for a copy is on the other machine.
                 let isThere = option.name == SnapshotRestoreCommand.to.name
                 return (option.name, isThere ? option.value.map(fromHere) : option.value)
             } + opposites.map { ($0, nil) }
         // Leave out options that get a new value, and a saved plan, which allows no other options.
-        let replaced = added.map(\.0) + way.removing + [SyncRun.savedPlan.name]
+        let replaced = added.map(\.0) + way.removing + (saved == nil ? [] : [SyncRun.savedPlan.name])
         let remaining = typed.options.list.filter { option in
             description.options.contains {
                 $0.name == option.name
@@ -153,13 +159,25 @@ struct NextCommand {
     /// The command that makes the saved plan again.
     private var again: String {
         let file = typed.options.value(SyncRun.savedPlan)
-        let options = savedOptions + (file.map { [PlanCommand.out.name, Shell.word($0)] } ?? [])
+        let options =
+            savedOptions + (file.map { [PlanCommand.out.name, Shell.word($0)] } ?? []) + surroundings
         return NextCommand.line(
             PlanCommand.description.words, options,
             saved.map { [$0.source, shownTarget ?? $0.target] } ?? [])
     }
 
+    /// The command that carries out a plan in this file.
+    func carryingOut(_ file: [UInt8]) -> String {
+        NextCommand.line(
+            ApplyCommand.description.words, [SyncRun.savedPlan.name, Shell.word(file)] + surroundings, [])
+    }
+
     private var savedOptions: [String] { saved?.options.map(Shell.word) ?? [] }
+
+    /// The options that no plan has: the settings of this machine, and the way to another one.
+    private var surroundings: [String] {
+        typed.options.words(of: [.settingsFile] + OptionDescription.mirroringRemote).map(Shell.word)
+    }
 
     private static func line(_ command: [String], _ options: [String], _ arguments: [[UInt8]]) -> String {
         let isOdd = arguments.contains { $0.first == UInt8(ascii: "-") }

@@ -69,12 +69,14 @@ enum PlanCommand: ReadingCommand {
                 try saved.write(to: &document)
                 client.write(document, to: .document)
             } else {
+                let source = [run.source.single].compactMap(\.self)
+                try SavedPlan.check(file, outside: source + [run.target], run.options.filters)
                 try SavedPlan(plan, source: run.trees[0], target: run.target, options: words)
                     .write(to: LocalFile(bytes: file))
             }
             if run.listsPlan {
                 let named = try invocation.asTyped().options.value(out) ?? file
-                Console.complain("saved; to carry it out: fsync-lite apply --plan \(Shell.word(named))")
+                Console.complain("saved; to carry it out: \(run.next.carryingOut(named))")
             }
         }
         return given.has(exitCode) && plan.summary.actions > 0 ? .different : .done

@@ -152,6 +152,8 @@ struct RemoteInvocation {
             else {
                 throw SyncError(.invalidDocument, path: endpoint.bytes, "the other machine sent another plan")
             }
+            try SavedPlan.check(
+                file, outside: [source?.single].compactMap(\.self), SyncOptions.filters(options))
             try plan.write(to: LocalFile(bytes: file))
         }
         return code

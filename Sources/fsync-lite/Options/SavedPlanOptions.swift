@@ -14,6 +14,18 @@ extension SavedPlan {
         return options.words
     }
 
+    /// Checks the place of a plan that is saved.
+    ///
+    /// - Parameter trees: the directories of this machine that the plan is about.
+    /// - Throws: `UsageError` if the file changes one of them, because then the plan would not fit.
+    static func check(_ file: [UInt8], outside trees: [[UInt8]], _ filters: Filters) throws {
+        for tree in trees where try filters.includesDirectory(of: LocalFile(bytes: file), in: tree) {
+            throw UsageError(
+                "the file of the plan is in \(LocalFile(bytes: tree)), so the plan would not fit",
+                hint: "save it outside of source and target")
+        }
+    }
+
     /// The options of a saved plan, joined with those given beside it.
     ///
     /// - Throws: `UsageError` if an option beside it would change the plan.

@@ -38,9 +38,13 @@ struct MoveTests {
 
     /// Also if an editor replaced the file. No file is deleted, so no guard counts one. The history tells the same.
     @Test func filesThatAreEditedInARenamedDirectoryAreUpdated() throws {
-        let scene = try MirrorScene(["a": ["s": .files(0..<9, "content of"), "f": "f", "g": "g"]]).mirrored()
+        let scene = try MirrorScene([
+            "a": ["s": .files(0..<9, "content of"), "f": "f", "g": "g", "type": "t"]
+        ]).mirrored()
         try scene.move("source/a", to: "source/b")
         try scene.append("more", to: "source/b/f")
+        try scene.remove("source/b/type")
+        try scene.build(["type": .symlink("f")], at: "source/b")
         for name in ["g", "s/file 3", "s/file 5"] {
             try scene.build("more than before", at: "source/saved")
             try scene.move("source/saved", to: "source/b/\(name)")
@@ -50,13 +54,34 @@ struct MoveTests {
             lines == [
                 "move a -> b (renamed)", "update b/f (size, modified)", "update b/g (size, modified)",
                 "update b/s/file 3 (size, modified)", "update b/s/file 5 (size, modified)",
+                "update b/type (type)",
             ])
         try scene.mirror("--max-delete", "0")
         try scene.expectMirrored()
-        #expect(try scene.run("snapshot", "show", "--json", "target").json().actionLinesButTimes == lines)
+        func shown() throws -> [String] {
+            try scene.run("snapshot", "show", "--json", "target").json().actionLinesButTimes
+        }
+        #expect(try shown() == lines)
         try scene.run("snapshot", "log", "target", "b/s/file 3").expect(0, prints: "~ b/s/file 3")
-        try scene.run("undo", "target").expect(0)
+        let undo = try scene.run("undo", "--json", "target").expect(0).json()
+        #expect(
+            undo.actionLinesButTimes
+                == lines.map { $0.replacing("b/", with: "a/").replacing("a -> b", with: "b -> a") })
+        #expect(undo.objects("actions").first { $0.text("action") == "move" }?.number("entries") == 13)
+        #expect(try shown() == undo.actionLinesButTimes)
         #expect(try scene.text("target/a/g") == "g" && scene.text("target/a/f") == "f")
+    }
+
+    @Test func aRefusalInARenamedDirectoryNamesBothPaths() throws {
+        let scene = try MirrorScene(["a": ["f": "f", "sub": ["x": "x"], "rotten": "1"]]).mirrored("--digest")
+        try scene.move("source/a", to: "source/b")
+        try scene.editInSecret("source/b/rotten", "2")
+        try scene.remove("source/b/sub")
+        try scene.build("now a file", at: "source/b/sub")
+        try scene.apply("--no-delete").expect(
+            4,
+            says: "a/sub in the target has files that --no-delete protects, but the source has a new b/sub",
+            "the content of b/rotten changed in the source", "Its copy in the target is a/rotten")
     }
 
     /// Each in a directory of its own: swapped files and directories, a cycle of three, a child that trades places

@@ -142,6 +142,9 @@ struct PushTests {
         try scene.plan("--out", "ruled", "--keep-last", "1").expect(0)
         scene.far = try FarMachine(serving: "--append-only", in: scene.directory.path)
         try scene.run("apply", "--plan", "ruled").expect(4, says: "--keep-last is a rule of retention")
+        try scene.plan("--out", "plain").expect(0)
+        try scene.run("apply", "--plan", "plain", "--keep-last", "1").expect(
+            4, says: "next: fsync-lite apply --plan plain --ssh ")
         for number in 1...5 {
             try scene.append("\(number)", to: "source/a")
             #expect(try scene.apply().code == 0)

@@ -63,6 +63,22 @@ struct RestorePathsTests {
         #expect(try TreeSnapshot(scene.path("box")) == before)
     }
 
+    @Test func pathsAreCopiedBesideTheTargetAndNotIntoIt() throws {
+        let scene = try scene()
+        try scene.build(["target": ["x": "x"]], at: "source")
+        try scene.mirror()
+        try restore(scene, "latest", "docs/a", "same", "--to", ".").expect(0)
+        #expect(try scene.text("docs/a") == "one, two" && scene.exists("same"))
+        let before = try scene.wholeTarget()
+        for path in ["target", "target/x"] {
+            try restore(scene, "latest", path, "--to", ".", "--overwrite").expect(
+                4, says: "the target lies inside the destination", "--to target.restored")
+        }
+        try restore(scene, "latest", "same", "--to", "./target/").expect(
+            4, says: "./target/ is a target", "latest same --to ./target.restored\n")
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+    }
+
     /// The failed restore has searched, and the command that it names works.
     @Test func aPathThatIsGoneIsFound() throws {
         let scene = try scene()
@@ -313,7 +329,7 @@ struct RestorePathsTests {
     }
 
     /// A restore omits nothing, and the mirror cannot be the destination.
-    @Test(arguments: ["target/in it", "target/.fsync-lite/in it", ".", "other/in it"])
+    @Test(arguments: ["target/in it", "target/.fsync-lite/in it", "other/in it"])
     func aRestoreIntoAMirrorNamesADirectoryThatWorks(place: String) throws {
         let scene = try MirrorScene(["docs": ["a": "one"]])
         for target in ["target", "other"] { #expect(try scene.run("apply", "source", target).code == 0) }

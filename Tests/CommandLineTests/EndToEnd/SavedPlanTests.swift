@@ -157,6 +157,21 @@ struct SavedPlanTests {
         #expect(rules.output.contains("keep_daily 6") && !rules.output.contains("keep_last 8"))
     }
 
+    /// A file in one of the trees would change a directory, so the plan would not fit.
+    @Test func noPlanIsSavedInOneOfTheTrees() throws {
+        let scene = try scene()
+        let options = ["--exclude", "/plan", "--exclude", "/moved", "--settings", "settings.json"]
+        try scene.build(.file("{}"), at: "settings.json")
+        for (place, tree) in [("source/plan", "source"), ("target/plan", "target")] {
+            try scene.run(["plan", "source", "target", "--out", place] + options).expect(
+                64, says: "is in \(tree), so the plan would not fit")
+            #expect(!scene.exists(place))
+        }
+        try scene.run(["plan", "source", "target", "--out", "source/moved/plan"] + options).expect(
+            0, says: "apply --plan source/moved/plan --settings settings.json\n")
+        try scene.run("apply", "--plan", "source/moved/plan").expect(0)
+    }
+
     @Test func refusedPlanIsNotSaved() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.build(["theirs": "2"], at: "target")
