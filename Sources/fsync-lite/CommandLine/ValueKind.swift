@@ -31,7 +31,7 @@ enum ValueKind: Equatable, Sendable {
             }
     }
 
-    /// What a value may be, for a hint; nil if it may be empty.
+    /// The wanted value, for a hint; nil if an empty one is possible.
     private var wanted: String? {
         switch self {
         case .directory, .directoryOrJob: "the path of a directory"
