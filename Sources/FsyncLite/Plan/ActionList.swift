@@ -30,6 +30,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
         let changes = difference.changes
         items.reserveCapacity(changes.count + 1)
         if let root, root.changesAttributes { items.append(ActionList.rootItem) }
+        var replacements = Replacements(moves)
         // Moved directories above the present path, as changes.
         var moved: [Int] = []
         var carried = 0
@@ -38,13 +39,10 @@ public struct ActionList: RandomAccessCollection, Sendable {
         for index in changes.indices {
             let (head, item) = (changes.head(at: index), UInt32(index))
             guard head.kind == .match, !head.targetIsInState else {
-                guard head.kind == .deleted else {
-                    items.append(item)
-                    continue
-                }
-                guard !head.targetIsInState, !changes.isReplaced(at: index) else { continue }
-                if let new = changes.arrival(at: index, moves) {
-                    replaced[new] = index
+                let isDeleted = head.kind == .deleted
+                if isDeleted, head.targetIsInState || changes.isReplaced(at: index) { continue }
+                if isDeleted, let arrival = replacements.arrival(in: changes, of: index) {
+                    replaced[arrival] = index
                 } else {
                     items.append(item)
                 }
@@ -138,13 +136,23 @@ public struct ActionList: RandomAccessCollection, Sendable {
     private func link(_ file: File) -> RelativePath? { links.isEmpty ? nil : links[file.path] }
 }
 
-extension ChangeList {
-    /// The change of the entry that arrives where a moving directory brings a deleted one; nil if there is none.
-    fileprivate func arrival(at index: Int, _ moves: MoveMap) -> Int? {
+/// Finds the entries that arrive where a moving directory brings deleted ones.
+private struct Replacements {
+    let moves: MoveMap
+    /// The directory of the last deleted entry, now and afterwards. The next entry is usually in the same one.
+    private var directory: (old: RelativePath, new: RelativePath) = (.root, .root)
+
+    init(_ moves: MoveMap) { self.moves = moves }
+
+    /// The change of the entry that arrives in place of a deleted one; nil if there is none.
+    mutating func arrival(in changes: ChangeList, of deleted: Int) -> Int? {
         guard !moves.isEmpty else { return nil }
-        let path = path(at: index)
-        let new = moves.carriedPath(of: path)
-        guard new != path, self.index(of: .deleted, at: new) == nil else { return nil }
-        return self.index(at: new) { $0.kind == .created || $0.targetIsInState }
+        let path = changes.path(at: deleted)
+        guard let parent = path.parent, let name = path.fileName else { return nil }
+        if parent != directory.old { directory = (parent, moves.carriedPath(of: parent)) }
+        guard directory.new != parent else { return nil }
+        let new = directory.new.appending(name)
+        guard changes.index(of: .deleted, at: new) == nil else { return nil }
+        return changes.index(at: new) { $0.kind == .created || $0.targetIsInState }
     }
 }
