@@ -64,6 +64,9 @@ extension ListTree {
         private(set) var uncovered: [RelativePath: UInt64] = [:]
         /// Those that the list excludes, too. Other names of the same object may be covered.
         private(set) var resting: Set<RelativePath> = []
+        /// The directories of the present list that the list excludes under another number. They remain, and entries in
+        /// them become uncovered.
+        private var remaining: Set<RelativePath> = []
 
         private var neighbour = Places.Neighbour()
         /// The paths of objects that may have returned with their directory. The present list does not name them.
@@ -121,6 +124,8 @@ extension ListTree {
                 if manifest.marks.contains(.uncovered) {
                     uncovered[path] = object
                     if rests(path, object, manifest.status.type) { resting.insert(path) }
+                } else if manifest.status.type == .directory, remains(path) {
+                    remaining.insert(path)
                 }
                 if scope.above.contains(path), manifest.status.type == .directory,
                     !manifest.marks.contains(.uncovered)
@@ -140,6 +145,14 @@ extension ListTree {
                 return head.object == object || head.isDirectory && type == .directory
             }
             return !layer.olderPaths(of: path, directories).isEmpty
+        }
+
+        /// Whether a restore in place leaves a directory that the list excludes, as its number may be another one.
+        private func remains(_ path: RelativePath) -> Bool {
+            guard !scope.withoutRest, let head = own.index(of: path).flatMap(own.beginning) else {
+                return false
+            }
+            return head.isUncovered && head.isDirectory
         }
 
         /// Looks for objects of the present list at the assumed paths.
@@ -221,7 +234,9 @@ extension ListTree {
                 let rests = uncovered[location] == entry.object
                 guard !rests || path != location && returning.contains(path) else { return nil }
                 if rests { location = .lost }
-                guard !location.isLost || returning.contains(path) else { return nil }
+                guard !location.isLost || returning.contains(path) || remaining.contains(path) else {
+                    return nil
+                }
             }
             var (file, status) = (entry.file, entry.file.status)
             // An object that also remains at its present location is copied.
