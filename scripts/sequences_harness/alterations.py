@@ -80,8 +80,8 @@ class Alterations:
         self.kinds = [kind for kind in KINDS if kind not in without]
         self.serial = 0
 
-    def some(self, rng, count, serial):
-        """`serial` makes each content unique."""
+    def some(self, rng, count, serial, then=lambda: None):
+        """`serial` makes each content unique. `then` is called after each alteration."""
         for number in range(count):
             self.rng, self.serial = rng, f"{serial}.{number}"
             kind = rng.choices(self.kinds, [KINDS[kind][1] for kind in self.kinds])[0]
@@ -96,6 +96,7 @@ class Alterations:
                 FileNotFoundError,
             ) as error:
                 self.tell(f"# {kind}: {error.strerror}")
+            then()
 
     def fill(self, rng, count):
         """Makes so many files below one directory, beside those that meet."""

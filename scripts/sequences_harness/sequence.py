@@ -234,11 +234,18 @@ class Sequence:
     # --- Alterations --------------------------------------------------------------------------
 
     def alter_target(self, rng):
-        before = walk(self.target)
-        self.target_side.some(rng, rng.choice([1, 1, 2, 3]), f"t{self.step}")
-        after = walk(self.target)
-        touched = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-        self.losses.note(before, after, touched)
+        trees = [walk(self.target)]
+
+        def changed(before, after):
+            return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+        def note():
+            """A content that is edited, and then removed, is lost under its other names, too."""
+            trees.append(walk(self.target))
+            self.losses.note(*trees[-2:], changed(*trees[-2:]))
+
+        self.target_side.some(rng, rng.choice([1, 1, 2, 3]), f"t{self.step}", note)
+        touched = changed(trees[0], trees[-1])
         self.drift |= touched
         if touched:
             self.last, self.drifted = None, True

@@ -73,7 +73,10 @@ enum ServeCommand: Command {
             timeout: age?.duration, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }
-        if case .source(let service) = order { say = service.refuse }
+        switch order {
+        case .source(let service): say = service.refuse
+        case .command(let client): StandardStream.relay = ClientStreams(client: client)
+        }
         try limitMemory(to: memory, say)
         switch order {
         case .source(let service):
@@ -83,7 +86,6 @@ enum ServeCommand: Command {
         case .command(let client):
             // A run that has begun is finished even if the client is gone.
             HostProcess.ignoreHangUps()
-            StandardStream.relay = ClientStreams(client: client)
             let json = OptionDescription.json.name
             let code = Execution.run(
                 client.command.options.contains { $0.spells(json) } ? .document : .nothing,
