@@ -48,8 +48,6 @@ extension LocalFile {
     /// The path of this file below a directory; nil if it is elsewhere.
     fileprivate func path(below root: Directory) throws -> RelativePath? {
         let place = try location()
-        return try Overlap.names(from: root, to: place.directory).map { names in
-            (names + [place.name]).reduce(RelativePath.root) { $0.appending($1) }
-        }
+        return try Overlap.path(from: root, to: place.directory)?.appending(place.name)
     }
 }

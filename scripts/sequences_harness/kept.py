@@ -3,6 +3,11 @@
 from harness.trees import ATTRIBUTES, below, brief, groups, linked_differently, parents, show, value
 
 
+def changed(before, after):
+    """The paths at which two trees differ."""
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
 class Losses:
     """Contents that were edited or deleted in the target by hand. Older snapshots have lost them. The tool
     lists them, unless size and time were restored."""
@@ -12,10 +17,10 @@ class Losses:
         # The present content of an object that had an older one, and has its time.
         self.instead = {}
 
-    def note(self, before, after, touched):
+    def note(self, before, after):
         # At any present place, because the history may have other names of them.
         objects = {entry.inode: entry for entry in after.values()}
-        for path in touched:
+        for path in changed(before, after):
             entry = before.get(path)
             if entry is None or entry.is_directory:
                 continue

@@ -14,7 +14,7 @@ from harness.manifest import read_manifest, taken
 from harness.trace import killing, traced
 from harness.trees import below, differences, groups, parents, show, state_of, value, walk
 from sequences_harness.alterations import NAMES, Alterations
-from sequences_harness.kept import Kept, Losses
+from sequences_harness.kept import Kept, Losses, changed
 from sequences_harness.patterns import Filters, random_filters
 
 # Further subjects that `--without` turns off, beside the kinds of alterations.
@@ -236,13 +236,10 @@ class Sequence:
     def alter_target(self, rng):
         trees = [walk(self.target)]
 
-        def changed(before, after):
-            return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-
         def note():
             """A content that is edited, and then removed, is lost under its other names, too."""
             trees.append(walk(self.target))
-            self.losses.note(*trees[-2:], changed(*trees[-2:]))
+            self.losses.note(*trees[-2:])
 
         self.target_side.some(rng, rng.choice([1, 1, 2, 3]), f"t{self.step}", note)
         touched = changed(trees[0], trees[-1])

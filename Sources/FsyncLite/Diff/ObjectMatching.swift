@@ -19,7 +19,7 @@ struct ObjectMatching {
     private let movedBases: [Int: BaseEntry]
     private var isMatched: [Bool]
     /// The present paths of directories that move, by new path.
-    private var oldDirectories: [RelativePath: RelativePath] = [:]
+    private var movedDirectories: [RelativePath: RelativePath] = [:]
     /// Arriving directories that could not be listed.
     private let unlisted: Set<RelativePath>
 
@@ -95,7 +95,7 @@ struct ObjectMatching {
         }
         isMatched[object.index] = true
         if arrival.isDirectory, object.departure.file.path != arrival.path {
-            oldDirectories[arrival.path] = object.departure.file.path
+            movedDirectories[arrival.path] = object.departure.file.path
         }
         return object.departure
     }
@@ -158,7 +158,7 @@ struct ObjectMatching {
         guard !policy.pairsByNumber || policy.targetIsBase, !file.isDirectory, let parent = file.path.parent,
             let name = file.path.fileName
         else { return nil }
-        return oldDirectories[parent]?.appending(name)
+        return movedDirectories[parent]?.appending(name)
     }
 
     /// If the source is an earlier tree: departures that are not the recorded object, by their inode.

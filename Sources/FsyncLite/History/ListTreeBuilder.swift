@@ -124,13 +124,9 @@ extension ListTree {
                 if manifest.marks.contains(.uncovered) {
                     uncovered[path] = object
                     if rests(path, object, manifest.status.type) { resting.insert(path) }
-                } else if manifest.status.type == .directory, remains(path) {
-                    remaining.insert(path)
-                }
-                if scope.above.contains(path), manifest.status.type == .directory,
-                    !manifest.marks.contains(.uncovered)
-                {
-                    presentAbove.insert(path)
+                } else if manifest.status.type == .directory {
+                    if remains(path) { remaining.insert(path) }
+                    if scope.above.contains(path) { presentAbove.insert(path) }
                 }
                 if try part?.take(manifest, isWanted: isWanted) == false { part = nil }
             }

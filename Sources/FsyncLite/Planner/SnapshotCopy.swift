@@ -80,12 +80,13 @@ struct SnapshotCopy: PlanSource {
         // Its manifest shows that it is a target.
         case nil, .isTarget?: return nil
         case .inTarget?:
-            let names = try restoration.isBesideOthers ? Overlap.names(from: goal.directory, to: holder) : nil
-            let place = names.map { $0.reduce(RelativePath.root) { $0.appending($1) } }
-            let isApart = place.map { place in
-                !restoration.paths.contains { $0.isWithin([place]) || place.isWithin([$0]) }
+            if restoration.isBesideOthers,
+                let place = try Overlap.path(from: goal.directory, to: holder),
+                !restoration.paths.contains(where: { $0.isWithin([place]) || place.isWithin([$0]) })
+            {
+                return nil
             }
-            return isApart ?? false ? nil : .overlap("the target lies inside the destination")
+            return .overlap("the target lies inside the destination")
         case .holdsTarget?, .holdsSource?: return .overlap("the destination lies inside the target")
         }
     }

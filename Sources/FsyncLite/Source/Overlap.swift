@@ -154,6 +154,11 @@ enum Overlap {
         return names.reversed()
     }
 
+    /// The path of a directory inside another one; nil as for `names`.
+    static func path(from outer: Directory, to inner: Directory) throws -> RelativePath? {
+        try names(from: outer, to: inner).map { $0.reduce(RelativePath.root) { $0.appending($1) } }
+    }
+
     /// The directories of a source.
     static func places(of source: Directory) throws -> [Place] {
         guard source.isJoined else { return [Place(name: nil, chain: try chain(from: source))] }

@@ -43,7 +43,7 @@ enum ValueKind: Equatable, Sendable {
     }
 
     /// Throws if the value is empty, or is not one of the allowed words. Throws also for a path in which a shell
-    /// has left a `~`: it would name a directory that nobody wants.
+    /// has left a `~`: it would name another directory than the typed one.
     func check(_ value: [UInt8], for name: String) throws(UsageError) {
         if value.isEmpty, let wanted { throw UsageError("\(name) is empty", hint: "give \(wanted)") }
         if self == .directory || self == .path, value.first == UInt8(ascii: "~") {

@@ -72,18 +72,15 @@ enum ServeCommand: Command {
             },
             timeout: age?.duration, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
-        var say: @Sendable (String) -> Void = { Console.complain($0) }
-        switch order {
-        case .source(let service): say = service.refuse
-        case .command(let client): StandardStream.relay = ClientStreams(client: client)
-        }
-        try limitMemory(to: memory, say)
         switch order {
         case .source(let service):
+            try limitMemory(to: memory, service.refuse)
             guard let reason = try service.run() else { return .done }
             Console.complain(reason)
             return .unreachable
         case .command(let client):
+            StandardStream.relay = ClientStreams(client: client)
+            try limitMemory(to: memory) { Console.complain($0) }
             // A run that has begun is finished even if the client is gone.
             HostProcess.ignoreHangUps()
             let json = OptionDescription.json.name
