@@ -113,7 +113,7 @@ public struct Synchronizer: Sendable {
             }
             return report
         } catch {
-            try closed?.close()
+            try closed?.close(after: error)
             throw error
         }
     }

@@ -91,14 +91,15 @@ extension Target {
         let history = try history()
         let lists = try TargetLists(history)
         let present = try lists.present().header.rootEntry
-        func list(_ name: String) throws -> (entries: some EntryStream, root: File?) {
-            let layers = try lists.layers(to: history.index(of: name))
-            return (
-                try lists.entries(layers.found, layers.places), layers.list.map(\.header.rootEntry) ?? present
-            )
+        let old = try lists.layers(to: history.index(of: first))
+        let new = try lists.layers(to: history.index(of: second))
+        func root(_ layers: TargetLists.Layers) -> File? {
+            layers.list.map(\.header.rootEntry) ?? present
         }
-        let (old, new) = (try list(first), try list(second))
-        return try TargetLists.changes(from: old.entries, to: new.entries, roots: (old.root, new.root))
+        let part = try lists.withPart(of: old.found, new.found)
+        return try TargetLists.changes(
+            from: part.entries(old.found, old.places), to: part.entries(new.found, new.places),
+            roots: (root(old), root(new)), leftOut: part.excerpt?.leftOut.covered ?? 0)
     }
 
     /// Gives the present snapshot a label, which keeps it.

@@ -354,7 +354,7 @@ extension Match {
         {
             // An object of another number is made anew, as for a file. The one at this path keeps its number.
             replacesContent = true
-            causes.insert(.content)
+            if causes.isEmpty { causes.insert(.content) }
         }
         let knowsExtended = policy.knowsExtended || isDisplaced
         needsInspection = found.needsInspection && !knowsExtended

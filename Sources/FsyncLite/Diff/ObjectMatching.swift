@@ -1,7 +1,8 @@
 import FileStorage
 import FileSystem
 
-/// Pairs entries of the source with objects of the target: by identity first, then by path and type.
+/// Pairs entries of the source with objects of the target: by identity first, then by path and type. If only the file
+/// at the path has the content, the path comes first.
 struct ObjectMatching {
     private let policy: ComparisonPolicy
     private var departures: ChangeList
@@ -87,7 +88,8 @@ struct ObjectMatching {
             isMatched[index] = true
             return (departures[file: index], base)
         }
-        guard let object = object(of: arrival) else { return nil }
+        guard var object = object(of: arrival) else { return nil }
+        if let restored = restored(arrival, insteadOf: object.departure.file) { object = restored }
         guard !unlisted.contains(arrival.path) else {
             throw SyncError(
                 .failed, path: arrival.path.bytes,
@@ -98,6 +100,17 @@ struct ObjectMatching {
             movedDirectories[arrival.path] = object.departure.file.path
         }
         return object.departure
+    }
+
+    /// The departure at the file's own path, if it has the file's size and time and the file's object has others. Two
+    /// files were swapped, and each path got its content back.
+    private mutating func restored(_ file: File, insteadOf moved: File) -> Object? {
+        func hasContent(_ found: File) -> Bool { file.status.equals(found.status, in: .content) }
+        guard file.isFile, file.linkCount == 1, !policy.pairsByNumber, !hasContent(moved),
+            let index = departure(at: file.path), !isMatched[index]
+        else { return nil }
+        let departure = departures[departure: index]
+        return departure.file.isFile && hasContent(departure.file) ? (index, departure) : nil
     }
 
     /// The untaken departure that is the object of this entry: one with the same name, or the first.
@@ -140,22 +153,23 @@ struct ObjectMatching {
     }
 
     /// The departure of the same type that a moving directory brings to the path of this entry, or the one that is there.
-    /// Editors replace the files that they save.
+    /// Editors replace the files that they save, and tools make directories anew. Asked in the order of paths.
     mutating func atPath(of file: File) -> TreeMerge.Departure? {
         for path in [brought(to: file), file.path].compactMap(\.self) {
             guard let index = departure(at: path), !isMatched[index] else { continue }
             let departure = departures[departure: index]
             guard departure.file.status.type == file.status.type else { continue }
             isMatched[index] = true
+            if file.isDirectory, path != file.path { movedDirectories[file.path] = path }
             return departure
         }
         return nil
     }
 
-    /// The present path of the file that a moving directory brings to the path of this one; nil if there is none.
+    /// The present path of the entry that a moving directory brings to the path of this one; nil if there is none.
     private func brought(to file: File) -> RelativePath? {
         // In an earlier tree, another number is another object.
-        guard !policy.pairsByNumber || policy.targetIsBase, !file.isDirectory, let parent = file.path.parent,
+        guard !policy.pairsByNumber || policy.targetIsBase, let parent = file.path.parent,
             let name = file.path.fileName
         else { return nil }
         return movedDirectories[parent]?.appending(name)

@@ -2,8 +2,8 @@
 struct ManifestExcerpt: Sendable {
     private var writer: ManifestWriter
     private(set) var text: [UInt8] = []
-    /// The number of entries that are left out, without uncovered ones.
-    private(set) var leftOut = 0
+    /// The numbers of entries that are left out.
+    private(set) var leftOut = (covered: 0, uncovered: 0)
 
     /// If the excerpt has more bytes, it is better to read the manifest again.
     private static let limit = 16 << 20
@@ -12,15 +12,18 @@ struct ManifestExcerpt: Sendable {
 
     /// Adds the present entry, or leaves it out.
     ///
-    /// - Returns: false if the excerpt becomes too large.
+    /// - Returns: false if the excerpt becomes too large. Also for a manifest without numbers, because a reader counts
+    ///   its lines.
     mutating func take(_ manifest: ManifestReader, isWanted: Bool) throws -> Bool {
         if isWanted || manifest.status.type == .directory {
             writer.append(manifest)
             try writer.drain(to: &text)
-        } else if !manifest.marks.contains(.uncovered) {
-            leftOut += 1
+        } else if manifest.marks.contains(.uncovered) {
+            leftOut.uncovered += 1
+        } else {
+            leftOut.covered += 1
         }
-        return text.count <= ManifestExcerpt.limit
+        return writer.isNumbered && text.count <= ManifestExcerpt.limit
     }
 
     mutating func end() throws {

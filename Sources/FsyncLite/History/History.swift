@@ -66,10 +66,15 @@ struct History {
             "it is missing, and there are older records")
     }
 
+    /// Throws the error of the first record that cannot be read.
+    func checkRecords() throws {
+        if let damage { throw damage }
+        let lists = try TargetLists(self)
+        for index in steps.indices { _ = try lists.document(index) }
+    }
+
     /// The same, cut before the first record that cannot be read.
     func withoutDamaged() throws -> History {
-        var whole = self
-        whole.damage = nil
         let lists = try TargetLists(self)
         let bad = try steps.indices.first { index in
             do {
@@ -79,8 +84,16 @@ struct History {
                 return true
             }
         }
-        if let bad { whole.steps.removeSubrange(bad...) }
+        var whole = with(Array(steps[..<(bad ?? steps.endIndex)]))
+        whole.damage = nil
         return whole
+    }
+
+    /// The same with other steps.
+    func with(_ steps: [Step]) -> History {
+        var history = self
+        history.steps = steps
+        return history
     }
 
     /// The snapshots that are missing from a history that `withoutDamaged` cuts.

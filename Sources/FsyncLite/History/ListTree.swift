@@ -129,7 +129,7 @@ package struct ListTree: Sendable {
     func isChanged(_ path: RelativePath) -> Bool { changed.index(of: path) != nil }
 
     /// The number of entries that are left out.
-    var leftOut: Int { lists.excerpt?.leftOut ?? 0 }
+    var leftOut: Int { lists.excerpt?.leftOut.covered ?? 0 }
 
     /// The present list, with uncovered entries.
     func present() throws -> ManifestReader { try lists.present() }

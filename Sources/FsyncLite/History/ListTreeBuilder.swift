@@ -21,27 +21,24 @@ extension ListTree {
     /// The part of the present list that the tree needs: that of single paths, or the entries that the list lacks.
     struct Part {
         private let scope: Scope
-        private let moved: [RelativePath: [RelativePath]]
-        private var walk: LayerWalk
-        private(set) var excerpt: ManifestExcerpt
+        private var part: ListPart
+        var excerpt: ManifestExcerpt { part.excerpt }
 
         init(of manifest: ManifestReader, _ layer: ListLayer, _ scope: Scope) {
-            (self.scope, moved, walk) = (scope, layer.movedDirectories, LayerWalk(layer))
-            excerpt = ManifestExcerpt(of: manifest)
+            (self.scope, part) = (scope, ListPart(of: manifest, layer))
         }
 
         /// - Returns: false if the whole list is needed.
         mutating func take(_ manifest: ManifestReader, isWanted: Bool) throws -> Bool {
             let path = manifest.path
-            let isNeeded = (scope.withoutRest ? scope.contains(path) : walk.isElsewhere(path)) || isWanted
+            let isNeeded = (scope.withoutRest ? scope.contains(path) : part.isElsewhere(path)) || isWanted
             // A change of one name concerns all names.
             let hasOtherNames = manifest.status.links > 1 && manifest.status.type != .directory
             guard scope.withoutRest || !isNeeded || !hasOtherNames else { return false }
-            let isBelowMoved = !moved.isEmpty && path.ancestors.contains { moved[$0] != nil }
-            return try excerpt.take(manifest, isWanted: isNeeded || isBelowMoved)
+            return try part.take(manifest, isWanted: isNeeded)
         }
 
-        mutating func end() throws { try excerpt.end() }
+        mutating func end() throws { try part.end() }
     }
 
     /// Finds the locations of the objects of a list.

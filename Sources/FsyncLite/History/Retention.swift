@@ -32,7 +32,6 @@ struct Retention {
         let snapshots = try history.snapshots()
         let bytes = try keep(snapshots.indices.map { !indices.contains($0) }, of: history)
         try state.clean()
-        guard history.damage == nil else { return RemovedSnapshots() }
         return RemovedSnapshots(indices.sorted().map { snapshots[$0] }, bytes: bytes)
     }
 
@@ -104,9 +103,11 @@ struct Retention {
     }
 
     /// - Returns: the bytes of content that are freed.
+    /// - Throws: if a record cannot be read and a snapshot were to go. The objects that the record needs are unknown,
+    ///   so nothing is removed.
     @discardableResult
     private func keep(_ isNeeded: [Bool], of history: History) throws -> ByteCount {
-        // The objects that an unreadable record needs are unknown, so no snapshot is removed.
+        if isNeeded.contains(false) { try history.checkRecords() }
         guard history.damage == nil else { return 0 }
         let oldest = isNeeded.lastIndex(of: true) ?? 0
         var steps = Array(history.steps.prefix(oldest))
@@ -187,7 +188,7 @@ struct Retention {
         guard steps.contains(where: { $0.header.isUnswept == true }), let root = try state.history() else {
             return
         }
-        let needed = try TargetLists(History(state)).needed()
+        let needed = try TargetLists(history.with(steps)).needed()
         for step in steps where step.header.isUnswept == true {
             for name in step.directories where try root.status(of: name) != nil {
                 let directory = try root.directory(name)

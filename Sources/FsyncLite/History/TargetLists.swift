@@ -137,9 +137,32 @@ struct TargetLists {
     /// The changes of a step, in the order of paths. A step that only excludes or includes an entry leaves
     /// it unchanged.
     func changes(of step: Step) throws -> Plan {
-        try TargetLists.changes(
-            from: ListStream(step.found, over: present), to: ListStream(step.left, over: present),
-            roots: (step.list.header.rootEntry, step.root))
+        let lists = try withPart(of: step.found, step.left)
+        let leftOut = lists.excerpt.map { $0.leftOut.covered + $0.leftOut.uncovered } ?? 0
+        return try TargetLists.changes(
+            from: ListStream(step.found, over: lists.present),
+            to: ListStream(step.left, over: lists.present),
+            roots: (step.list.header.rootEntry, step.root), leftOut: leftOut)
+    }
+
+    /// The lists with the part of the present one that differs from two older ones, if it is small.
+    func withPart(of found: ListLayer, _ left: ListLayer) throws -> TargetLists {
+        var lists = self
+        let present = try present()
+        var part = ListPart(of: present, found, left)
+        let objects = Set(found.objects).union(left.objects)
+        while try present.advance() {
+            let isElsewhere = part.isElsewhere(present.path)
+            // A change of one name concerns all names.
+            let hasOtherNames = present.status.links > 1 && present.status.type != .directory
+            guard
+                try part.take(
+                    present, isWanted: isElsewhere || hasOtherNames || objects.contains(present.object))
+            else { return self }
+        }
+        try part.end()
+        lists.excerpt = part.excerpt
+        return lists
     }
 
     /// The first number that no object of the lists has, by the newest list that can be read.
@@ -242,9 +265,12 @@ struct TargetLists {
 
     /// The changes that turn one list into another one.
     ///
-    /// - Parameter roots: the roots of the two lists, if they are known.
+    /// - Parameters:
+    ///   - roots: the roots of the two lists, if they are known.
+    ///   - leftOut: the number of entries that are equal in both, and that the streams leave out.
     static func changes(
-        from old: some EntryStream, to new: some EntryStream, roots: (old: File?, new: File?)
+        from old: some EntryStream, to new: some EntryStream, roots: (old: File?, new: File?),
+        leftOut: Int = 0
     ) throws -> Plan {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
@@ -257,7 +283,10 @@ struct TargetLists {
             root = Match(source: new, target: old, base: nil)
             root?.compare(by: policy)
         }
-        return Plan(try Difference(matching: merge), root: root)
+        var difference = try Difference(matching: merge)
+        difference.sourceCount += leftOut
+        difference.targetCount += leftOut
+        return Plan(difference, root: root)
     }
 }
 

@@ -106,7 +106,7 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
 extension Guard {
     /// A safer step to try before the way out, which may make a mistake final; nil if nothing can be lost. The words
     /// SOURCE and TARGET in it are placeholders.
-    package var safeWay: String? {
+    var safeWay: String? {
         switch self {
         case .emptySource, .missingSource, .otherSource, .otherSourceDirectory, .unknownJobTarget,
             .otherFileSystem,

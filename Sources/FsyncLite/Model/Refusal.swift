@@ -11,6 +11,8 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     /// The needed space and the free space, if there is too little.
     public package(set) var bytes: Space?
     package let wayOut: WayOut
+    /// A safer step to try before the way out; nil if nothing can be lost.
+    package let safeWay: String?
 
     /// In bytes.
     public struct Space: Hashable, Sendable {
@@ -18,8 +20,10 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
         public let free: ByteCount
     }
 
-    package init(_ kind: Guard, _ reason: String, _ wayOut: WayOut) {
+    /// - Parameter safeWay: nil for that of the kind.
+    package init(_ kind: Guard, _ reason: String, _ wayOut: WayOut, safeWay: String? = nil) {
         (self.kind, self.reason, self.wayOut) = (kind, reason, wayOut)
+        self.safeWay = safeWay ?? kind.safeWay
     }
 
     /// The option that overrides the refusal, with its value; nil if there is none.

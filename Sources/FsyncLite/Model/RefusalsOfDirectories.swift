@@ -73,11 +73,16 @@ extension Refusal {
 
     /// - Parameter copy: its path in the target. A directory above may have been renamed.
     static func rottenSource(_ path: RelativePath, copy: RelativePath) -> Refusal {
-        let place = copy == path ? "" : ". Its copy in the target is \(copy)"
+        // Until a run renames the directory, the snapshot and the manifest have the file at the path of its copy.
+        let isRenamed = copy != path
+        let place = isRenamed ? ". Its copy in the target is \(copy)" : ""
         return Refusal(
             .rottenSource,
             "the content of \(path) changed in the source, but its size and time did not. The disk damaged it, or a tool restored its time\(place)",
-            .adding("--trust-source"))
+            .adding("--trust-source"),
+            safeWay: isRenamed
+                ? "to read the copies: fsync-lite manifest verify --digest TARGET TARGET. If a copy is good, put it into the source with cp -p"
+                : nil)
     }
 
     /// - Parameter how: one lies inside the other, in words.

@@ -44,18 +44,9 @@ public struct Action: Hashable, Sendable {
 
     /// An object that is moved back from the history, without a copy.
     ///
-    /// - Parameter present: the entry that it replaces.
-    init(broughtBack match: Match, over present: File?) {
-        var causes: Causes = present == nil ? [.new] : []
-        if let present {
-            if present.status.type != match.source.status.type { causes.insert(.type) }
-            if present.isFile, match.source.isFile {
-                if present.size != match.source.size { causes.insert(.size) }
-                if present.modified != match.source.modified { causes.insert(.modified) }
-            }
-            if causes.isEmpty { causes.insert(.content) }
-        }
-        self.init(present == nil ? .create : .update, match.source, causes: causes)
+    /// - Parameter causes: why it replaces an entry; nil if it replaces none.
+    init(broughtBack file: File, _ causes: Causes?) {
+        self.init(causes == nil ? .create : .update, file, causes: causes ?? [.new])
         isCopied = false
     }
 

@@ -97,13 +97,16 @@ public struct ActionList: RandomAccessCollection, Sendable {
         case .deleted(let file, let isDrift, _, _):
             return Action(.delete, file, causes: isDrift ? [.drift] : [.removed])
         case .created(let file, let isDrift):
-            guard replaced(at: index) == nil else {
-                return Action(.update, file, link: link(file), causes: isDrift ? [.type, .drift] : [.type])
+            let drift: Causes = isDrift ? [.drift] : []
+            if let replaced = replaced(at: index) {
+                let causes = causes(file, over: replaced).union(drift)
+                return Action(.update, file, link: link(file), causes: causes)
             }
-            return Action(.create, file, link: link(file), causes: isDrift ? [.drift] : [.new])
+            return Action(.create, file, link: link(file), causes: isDrift ? drift : [.new])
         case .match(let match):
             if match.target.path.isInState {
-                return Action(broughtBack: match, over: replaced(at: index))
+                let file = match.source
+                return Action(broughtBack: file, replaced(at: index).map { self.causes(file, over: $0) })
             }
             guard items[position] & ActionList.move == 0 else {
                 return Action(
@@ -131,6 +134,17 @@ public struct ActionList: RandomAccessCollection, Sendable {
     /// The deleted entry that the arriving one of this change replaces.
     private func replaced(at index: Int) -> File? {
         replaced[index].map { difference.changes[file: $0] } ?? difference.changes.replaced(at: index)
+    }
+
+    /// The visible reasons why an entry takes the place of another one.
+    private func causes(_ file: File, over replaced: File) -> Causes {
+        guard file.status.type == replaced.status.type else { return [.type] }
+        var policy = difference.policy
+        // By values, not by numbers.
+        policy.earlier = nil
+        var match = Match(source: file, target: replaced, base: nil)
+        match.compare(by: policy)
+        return match.causes.isEmpty ? [.content] : match.causes
     }
 
     private func link(_ file: File) -> RelativePath? { links.isEmpty ? nil : links[file.path] }

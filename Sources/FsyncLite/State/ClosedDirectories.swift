@@ -9,7 +9,11 @@ final class ClosedDirectories {
         self.root = root
         guard !Account.isRoot else { return }
         // Inner ones are visible only when the outer ones are open.
-        while try openAll() {}
+        do {
+            while try openAll() {}
+        } catch {
+            try close(after: error)
+        }
     }
 
     /// Opens the visible ones. Returns false if there are none.
@@ -45,12 +49,21 @@ final class ClosedDirectories {
         status.type == .directory && status.permissions & 0o500 != 0o500 && status.isOwn
     }
 
-    /// Restores the permissions, inner directories first.
-    func close() throws {
+    /// Restores the permissions, inner directories first, and as many as can be.
+    ///
+    /// - Parameter error: what ended the run.
+    /// - Throws: that error, or else the first one of its own.
+    func close(after error: (any Error)? = nil) throws {
+        var first = error
         let resolver = PathResolver(root)
         while let (path, permissions) = opened.popLast() {
-            guard let (directory, name) = try resolver.location(of: path) else { continue }
-            try ObjectHandle(name, in: directory).setPermissions(permissions)
+            do {
+                guard let (directory, name) = try resolver.location(of: path) else { continue }
+                try ObjectHandle(name, in: directory).setPermissions(permissions)
+            } catch {
+                first = first ?? error
+            }
         }
+        if let first { throw first }
     }
 }

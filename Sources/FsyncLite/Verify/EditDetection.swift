@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Distinguishes an edit from rot by the change time, which nobody can set. An edit moves the change time of its file.
@@ -19,8 +20,11 @@ struct EditDetection: Sendable {
         let identity = try tree.status().identity
         if identity == header.rootIdentity {
             records[[]] = .ofTarget
-            // A state that is not trusted shows nothing.
-            policy.commitSpans = try? EditDetection.commits(in: tree, header)
+            do {
+                policy.commitSpans = try EditDetection.commits(in: tree, header)
+            } catch is SyncError {
+                // A state that is not trusted, or is damaged, shows nothing.
+            }
         } else if identity == header.source?.identity {
             records[[]] = .ofSource
         }

@@ -115,7 +115,7 @@ extension ProgramDescription {
         switch kind {
         case .directory: "directory"
         case .path: "path"
-        case .text: "text"
+        case .pattern, .text: "text"
         case .choice(let words): Shell.quoted("words \(words.joined(separator: " "))")
         case .command: "command"
         case .snapshot: "snapshot"

@@ -67,7 +67,7 @@ enum ExitCode: Int32, CaseIterable {
         guard !(error is FarFailure) else { return }
         complain(error is UsageError || error is SyncError ? "\(error)" : singleLine("\(error)"))
         guard let error = error as? SyncError else { return }
-        for line in error.wayOut(Shell.word) { complain(line) }
+        for line in error.wayOut(Shell.path) { complain(line) }
         for line in error.refusal.map(advice) ?? [] { complain(line) }
     }
 

@@ -77,7 +77,7 @@ extension ProgramDescription {
                 + "(\(identifier)_arguments \((command?.words.count ?? 0) + 1))[1] 2>/dev/null)'"
         case .job: "-f -a '(\(jobLookup))'"
         case .directoryOrJob: "-f -a '(__fish_complete_directories; \(jobLookup))'"
-        case .text: "-f"
+        case .pattern, .text: "-f"
         }
     }
 

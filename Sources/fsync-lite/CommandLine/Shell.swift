@@ -48,6 +48,13 @@ enum Shell: String, CaseIterable, Sendable {
     }
 }
 
+extension Shell {
+    /// A path as an argument of a command, which does not treat it as an option.
+    static func path(_ bytes: [UInt8]) -> String {
+        word(bytes.first == UInt8(ascii: "-") ? Array("./".utf8) + bytes : bytes)
+    }
+}
+
 /// The data from which the completions of all shells are made.
 extension ProgramDescription {
     /// The command line that prints the ids of a target's snapshots. The target follows it.

@@ -14,6 +14,8 @@ enum ValueKind: Equatable, Sendable {
     case job
     /// A directory, or a job of the settings.
     case directoryOrJob
+    /// A pattern of a filter or of a search. No completions.
+    case pattern
     /// No completions.
     case text
 
@@ -27,6 +29,7 @@ enum ValueKind: Equatable, Sendable {
             case "COMMAND": .command
             case "ID": .snapshot
             case "JOB": .job
+            case "PATTERN": .pattern
             default: .text
             }
     }
@@ -38,6 +41,7 @@ enum ValueKind: Equatable, Sendable {
         case .path: "the path of a file"
         case .snapshot: "an id, a label, latest or a time"
         case .job: "the name of a job"
+        case .pattern: "a pattern, as in a .gitignore"
         case .choice, .command, .text: nil
         }
     }

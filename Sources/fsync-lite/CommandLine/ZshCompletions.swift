@@ -87,7 +87,7 @@ extension ProgramDescription {
         case .snapshot: "\(identifier)_snapshots"
         case .job: "\(identifier)_jobs"
         case .directoryOrJob: "\(identifier)_targets"
-        case .text: " "
+        case .pattern, .text: " "
         }
     }
 

@@ -34,7 +34,7 @@ struct NextCommand {
     /// - Parameter instead: printed in place of the command.
     func advice(after refusals: [Refusal], instead: String? = nil) -> [String] {
         guard let text = text(after: refusals) else { return [] }
-        let ways = Set(refusals.compactMap(\.kind.safeWay)).sorted().map(named)
+        let ways = Set(refusals.compactMap(\.safeWay)).sorted().map(named)
         return ways + ["next: \(instead ?? text)"]
     }
 
@@ -43,7 +43,7 @@ struct NextCommand {
         let source = saved?.source ?? typed.values(SyncRun.source).first ?? job?.source.single
         let paths = [(SyncRun.source, source), (.target, shownTarget)]
         return paths.reduce(text) { text, place in
-            place.1.map { text.replacing(" \(place.0.name)", with: " \(Shell.word($0))") } ?? text
+            place.1.map { text.replacing(" \(place.0.name)", with: " \(Shell.path($0))") } ?? text
         }
     }
 
@@ -87,12 +87,12 @@ struct NextCommand {
         let text = words.map { word in
             switch word {
             case .text(let bytes): Shell.word(bytes)
-            case .target: Shell.word(target ?? [])
-            case .targetName(let path): Shell.word(shownTarget ?? path)
-            case .inTarget(let path): Shell.word((LocalFile(bytes: target ?? []) + path).bytes)
-            case .besideTarget(let end): Shell.word((target ?? []) + end)
-            case .stateBesideTarget: Shell.word(NextCommand.state(beside: target ?? []))
-            case .mountPoint: "\"$(findmnt -no TARGET -T \(Shell.word(target ?? [])))\""
+            case .target: Shell.path(target ?? [])
+            case .targetName(let path): Shell.path(shownTarget ?? path)
+            case .inTarget(let path): Shell.path((LocalFile(bytes: target ?? []) + path).bytes)
+            case .besideTarget(let end): Shell.path((target ?? []) + end)
+            case .stateBesideTarget: Shell.path(NextCommand.state(beside: target ?? []))
+            case .mountPoint: "\"$(findmnt -no TARGET -T \(Shell.path(target ?? [])))\""
             }
         }.joined(separator: " ")
         guard let far, !isOurs else { return text }

@@ -35,7 +35,7 @@ enum RecoverCommand: TargetCommand {
             try console.line("the state is yours from now on")
             return .done
         }
-        let command = "fsync-lite recover \(Shell.word(try invocation.asTyped().argument(.target)))"
+        let command = "fsync-lite recover \(Shell.path(try invocation.asTyped().argument(.target)))"
         let conflicts: Target.Conflicts
         let result: String
         do {

@@ -34,7 +34,9 @@ enum SnapshotFindCommand: TargetCommand, ReadingCommand {
             throw damage
         }
         guard found.isEmpty else { return .done }
-        Console.complain("no snapshot has such a file; to see all snapshots: fsync-lite snapshot list TARGET")
+        Console.complain(
+            "no snapshot has such a file; to see all snapshots: fsync-lite snapshot list \(Shell.path(target.name))"
+        )
         return .different
     }
 

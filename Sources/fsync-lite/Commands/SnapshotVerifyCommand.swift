@@ -29,7 +29,7 @@ enum SnapshotVerifyCommand: TargetCommand, ReadingCommand {
         if !damaged.isEmpty {
             let patterns = damaged.prefix(3).map { Shell.word([UInt8(ascii: "/")] + $0.bytes) }
             Console.complain(
-                "next: if the old versions are not needed: fsync-lite snapshot purge \(Shell.word(target.name)) \(patterns.joined(separator: " "))"
+                "next: if no old version of these files is needed: fsync-lite snapshot purge \(Shell.path(target.name)) \(patterns.joined(separator: " "))"
             )
         }
         if let file = found.lost.first, !isQuiet {

@@ -192,7 +192,7 @@ enum StatusCommand: ReadingCommand {
         }
         if status.isPending {
             asked.complain(
-                "a commit was interrupted; run: fsync-lite recover \(Shell.word(asked.shownTarget))")
+                "a commit was interrupted; run: fsync-lite recover \(Shell.path(asked.shownTarget))")
             return .pending
         }
         guard let limit else { return .done }

@@ -86,10 +86,10 @@ struct StatusQuery {
             guard error.code == .inputMissing else { return "see the error" }
             return first
         case .success(let status):
-            if status.isPending { return "fsync-lite recover \(Shell.word(shownTarget))" }
+            if status.isPending { return "fsync-lite recover \(Shell.path(shownTarget))" }
             if let activity = status.activity { return "wait: \(activity.progress.phase.rawValue)" }
             if let (id, _) = status.prepared {
-                return "fsync-lite commit \(Shell.word(shownTarget)) \(id), or abandon"
+                return "fsync-lite commit \(Shell.path(shownTarget)) \(id), or abandon"
             }
             guard status.manifest != nil else { return first }
             if status.isElsewhere {
@@ -106,7 +106,7 @@ struct StatusQuery {
     }
 
     private var statusCommand: String {
-        job?.command(StatusCommand.name, [], given) ?? "fsync-lite status \(Shell.word(shownTarget))"
+        job?.command(StatusCommand.name, [], given) ?? "fsync-lite status \(Shell.path(shownTarget))"
     }
 
     private var first: String {
@@ -115,6 +115,6 @@ struct StatusQuery {
 
     private func command(_ options: String...) -> String {
         job?.command(RunCommand.name, options, given)
-            ?? "fsync-lite apply SOURCE \(Shell.word(shownTarget))"
+            ?? "fsync-lite apply SOURCE \(Shell.path(shownTarget))"
     }
 }

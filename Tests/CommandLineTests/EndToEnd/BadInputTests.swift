@@ -44,6 +44,7 @@ struct BadInputTests {
             (["apply", "source"], "missing TARGET"), (["apply", "source", "target", "third"], "'third'"),
             (["apply", "", "target"], "SOURCE is empty"), (["apply", "source", ""], "TARGET is empty"),
             (["apply", "source", "target", "--log-file", ""], "--log-file is empty"),
+            (["apply", "source", "target", "--include", ""], "--include is empty"),
             (["apply", "source", "target", "--max-delete", "many"], "--max-delete"),
             (["apply", "host:", "target"], "./"), (["plan", "source", "host:"], "./"),
         ] as [([String], String)])

@@ -243,7 +243,7 @@ struct FilterRunTests {
     @Test func patternsThatMatchNothingAreNamed() throws {
         let scene = try MirrorScene(["a": "1", "f": "2"])
         for (pattern, note) in [
-            ("", "'' (argument 1) can match nothing\n"), ("[f", "[f (argument 1) can match nothing\n"),
+            ("[f", "[f (argument 1) can match nothing\n"),
             ("./f", "./f (argument 1) can match nothing; write it without ./\n"),
             ("a/../f", "a/../f (argument 1) can match nothing\n"),
             (

@@ -138,6 +138,24 @@ struct RetentionTests {
         #expect(try Set(FileManager.default.contentsOfDirectory(atPath: history)).isSuperset(of: names))
     }
 
+    /// The same for the list of a record. Only a look at all lists finds it, so a run says why nothing goes.
+    @Test(arguments: 0..<5) func besideAListThatIsDamagedNothingGoes(number: Int) throws {
+        let scene = try scene(5, "--keep-last", "30")
+        let record = try scene.names(in: "target/.fsync-lite/history")[number]
+        let list = "\(record)/list.json"
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: scene.path("target/.fsync-lite/history/\(list)")))
+        let before = try scene.snapshots()
+        for words in [["remove", "target", "latest~2"], ["prune", "target", "--keep-last", "1"]] {
+            try scene.run(["snapshot"] + words).expect(65, says: list, "snapshot prune --damaged target")
+            #expect(try scene.snapshots() == before, "\(words)")
+        }
+        try scene.append("+", to: "source/a")
+        try scene.apply("--keep-last", "1").expect(0, says: "the state could not be tidied", list)
+        #expect(try scene.snapshots().count == before.count + 1)
+        try scene.run("snapshot", "prune", "--damaged", "target").expect(0)
+        try scene.run("snapshot", "verify", "target").expect(0)
+    }
+
     @Test func aRepairPrunesNothing() throws {
         let scene = try scene(4, "--digest")
         try settings("{\"keep_last\": 1}", scene)

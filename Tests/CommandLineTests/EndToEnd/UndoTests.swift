@@ -36,6 +36,23 @@ struct UndoTests {
         #expect(try scene.apply().lines == ["nothing to do; 3 unchanged"])
     }
 
+    /// An undo of an exchange copies directories, and tells the same.
+    @Test(arguments: [[], ["--exchange"]]) func tellsTheCausesThatTheHistoryTells(exchange: [String]) throws {
+        let scene = try MirrorScene(["a": "one", "link": .symlink("x"), "d": ["f": "one"]]).mirrored()
+        try scene.append("more", to: "source/a")
+        try HostCommand.run("chmod", "600", scene.path("source/a"))
+        try HostCommand.run("ln", "-sfn", "another", scene.path("source/link"))
+        try scene.append("more", to: "source/d/f")
+        try scene.move("source/d", to: "source/D")
+        try scene.run(["apply", "source", "target"] + exchange).expect(0)
+        let undo = try scene.run("undo", "--dry-run", "--json", "target").expect(0).json()
+        #expect(
+            undo.actionLinesButTimes == [
+                "update a (size, modified, mode)", "move D -> d (renamed)", "update d/f (size, modified)",
+                "update link (modified, destination)",
+            ])
+    }
+
     @Test func theFirstApplyToo() throws {
         let scene = try MirrorScene(["a": "new"])
         try scene.build(["b": "mine"], at: "target")
