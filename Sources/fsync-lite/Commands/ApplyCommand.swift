@@ -93,7 +93,7 @@ extension SyncRun {
         do {
             report = try run()
         } catch {
-            log("failed: \(error)")
+            log(["failed: \(error)"])
             throw error
         }
         let ownNotes = report.notes
@@ -129,10 +129,10 @@ extension SyncRun {
         if let error = report.error { complain("\(error)") }
         if report.outcome == .failed, report.error?.code != .interrupted { complainOfFailure(report) }
         for line in advice(after: report) { complain(line) }
+        let result = [logged(report), forSpace, expired, removed.map { "\($0): \(ids)" }]
         log(
-            ([logged(report)] + [forSpace, expired, removed.map { "\($0): \(ids)" }].compactMap(\.self))
-                .joined(separator: "; "),
-            report.problems.map { "\($0.path): \($0.message)" })
+            [result.compactMap(\.self).joined(separator: "; ")]
+                + report.problems.map { "problem: \($0.path): \($0.message)" })
         return report
     }
 

@@ -163,17 +163,6 @@ struct RemoteInvocation {
         PlanDocument(source ?? .directory([]), target: endpoint.bytes, job: job?.name)
     }
 
-    /// Appends an event of this machine to the log file, if there is one.
-    func log(_ text: String) {
-        guard let path = options.value(.logFile) else { return }
-        let name = "\(Timestamp.now.localISO8601) \(job?.labelled(typed.command.name) ?? typed.command.name)"
-        do {
-            try RunLog(LocalFile(bytes: path), line: "\(name) \(text)").append()
-        } catch {
-            Console.complain(job?.labelled("\(error)") ?? "\(error)")
-        }
-    }
-
     private var certainty: RemoteRun.Certainty {
         if command.isReading || given.has(.dryRun) { return .reads }
         let committing: [any Command.Type] = [
@@ -232,7 +221,7 @@ struct RemoteInvocation {
             code = try result.get()
         } catch {
             // The other machine cannot log it.
-            if !command.isReading { log("failed: \(error)") }
+            if !command.isReading { options.log(["failed: \(error)"], of: typed.command, job) }
             throw error
         }
         guard let exit = ExitCode(rawValue: code) else {

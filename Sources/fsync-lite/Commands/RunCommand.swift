@@ -100,17 +100,17 @@ enum RunCommand: Command {
         var ended: HookReport
         do {
             if let failure = job.run(.before) {
-                steps.log("failed: \(failure)")
+                steps.given.log(["failed: \(failure)"], of: self, job)
                 throw SyncError(.failed, "\(failure); nothing was applied")
             }
             ended = try steps.apply(&console, notes)
         } catch {
             let (report, code) = self.report(error, of: job, invocation, steps.given, &console)
-            ended = HookReport(job, report, code, steps.document(report), RecordedRun.Outcome(error))
+            ended = HookReport(job, report, code, steps.format.bytes(of: report), RecordedRun.Outcome(error))
         }
         func reportFailure(_ failure: String) {
             Console.complain(job.labelled(failure))
-            steps.log("problem: \(failure)")
+            steps.given.log(["problem: \(failure)"], of: self, job)
         }
         if [.done, .committedWithOmissions].contains(ended.code), let failure = job.run(.after, ended) {
             ended.fail(failure, .committedWithOmissions)
@@ -159,44 +159,41 @@ extension Job {
 private struct Steps {
     /// Completed by settings.
     let given: GivenOptions
-    private let format: PlanDocument
-    let log: (String) -> Void
-    private let run: (Steps, inout Console, _ notes: [String]) throws -> HookReport
+    let format: PlanDocument
+    /// Receives notes for a report of this machine.
+    let apply: (inout Console, _ notes: [String]) throws -> HookReport
 
     init(_ job: Job, _ invocation: Invocation, _ settings: SettingsSources) throws {
         if let remote = try RemoteInvocation(job, invocation, settings, as: ApplyCommand.self) {
-            (given, format, log) = (remote.options, remote.document, remote.log)
-            run = { steps, console, _ in
+            (given, format) = (remote.options, remote.document)
+            apply = { [format] console, _ in
                 let (code, document) = try remote.run(&console, wantsReport: true)
                 let report = FarReport(document)
                 let failure = SyncError(.failed, "\(FarFailure(code: code))")
                 return HookReport(
                     job, report, code,
-                    document.isEmpty ? steps.document(Report(failedFor: failure)) : document,
+                    document.isEmpty ? format.bytes(of: Report(failedFor: failure)) : document,
                     RecordedRun.Outcome(code, report))
             }
         } else {
             let run = try SyncRun(invocation, settings, job)
-            (given, format, log) = (run.given, run.document, { run.log($0) })
-            self.run = { steps, console, notes in
+            (given, format) = (run.given, run.document)
+            apply = { [format] console, notes in
                 let report = try run.apply(&console, notes)
                 let code = ExitCode(report)
                 return HookReport(
-                    job, report, code, steps.document(report), RecordedRun.Outcome(report, code),
+                    job, report, code, format.bytes(of: report), RecordedRun.Outcome(report, code),
                     next: run.advice(after: report))
             }
         }
     }
+}
 
-    /// - Parameter notes: added to a report of this machine.
-    func apply(_ console: inout Console, _ notes: [String]) throws -> HookReport {
-        try run(self, &console, notes)
-    }
-
-    func document(_ report: Report) -> [UInt8] {
+extension PlanDocument {
+    fileprivate func bytes(of report: Report) -> [UInt8] {
         var document: [UInt8] = []
         do {
-            try format.write(report, to: &document)
+            try write(report, to: &document)
         } catch {
             Console.complain("\(error)")
         }

@@ -235,24 +235,5 @@ struct SyncRun {
         advice(after: report.refusals + [report.error?.refusal].compactMap(\.self))
     }
 
-    /// Appends to the log file, if there is one: a line for the run and one per problem. No run fails because of its
-    /// log.
-    func log(_ outcome: String, _ problems: [String] = []) {
-        guard let path = given.value(.logFile) else { return }
-        let file = LocalFile(bytes: path)
-        let head = "\(Timestamp.now.localISO8601) \(labelled(next.typed.command.name))"
-        let lines = ["\(head) \(outcome)"] + problems.map { "\(head) problem: \($0)" }
-        do {
-            for line in lines {
-                let log = RunLog(file, line: line)
-                if let client, path == RunLog.ofClient {
-                    client.write(log.text.utf8, to: .log)
-                } else {
-                    try log.append()
-                }
-            }
-        } catch {
-            complain("\(error)")
-        }
-    }
+    func log(_ events: [String]) { given.log(events, of: next.typed.command, job, at: client) }
 }

@@ -31,7 +31,6 @@ struct HookReport {
     ) {
         (self.job, self.code, self.next, outcome) = (job, code, next, report.outcome)
         (self.document, self.recorded) = (document, recorded)
-        self.recorded.exitCode = code.rawValue
         reasons = report.refusals.map(\.reason) + (report.error.map { ["\($0)"] } ?? [])
         problems = report.problems.map { "\($0.path): \($0.message)" }
         guard report.summary.actions > 0 || reasons.isEmpty else { return }
