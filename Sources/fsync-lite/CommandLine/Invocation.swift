@@ -14,6 +14,8 @@ struct Invocation: Sendable {
     var client: Client?
     /// The target as that machine names it.
     var targetOfClient: [UInt8]?
+    /// The directory for a copy as that machine names it; nil if there is none.
+    var copyOfClient: [UInt8]?
     /// The name of a job that was given for its target.
     var jobName: String?
     /// The saved plan that an option names. It is read once, because it may come from a pipe.

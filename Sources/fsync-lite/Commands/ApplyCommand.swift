@@ -153,7 +153,7 @@ extension SyncRun {
         complain(
             report.problems.contains { $0.code == .changing }
                 ? "next: to mirror the rest, leave out --strict"
-                : "next: \(next.text(adding: [OptionDescription.keepGoing.name]))")
+                : "next: \(next.text(.adding(OptionDescription.keepGoing.name)))")
     }
 
     private func show(_ report: Report, _ console: inout Console) throws {

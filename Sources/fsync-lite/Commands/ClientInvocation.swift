@@ -38,6 +38,7 @@ extension Invocation {
         }
         for option in places.options {
             guard let value = options.value(option) else { continue }
+            copyOfClient = value
             options.remove(option)
             options.append(option, try path(value))
         }

@@ -19,7 +19,7 @@ struct NextCommand {
         (typed, self.job, self.saved) = (try invocation.asTyped(), job, saved)
         self.target = target ?? invocation.values(.target).first ?? job?.target
         shownTarget = invocation.targetOfClient ?? self.target
-        let written = SnapshotRestoreCommand.copyOfClient(invocation) ?? shownTarget
+        let written = invocation.copyOfClient ?? shownTarget
         far = invocation.client == nil ? nil : try written.flatMap { try Endpoint($0) }
     }
 
@@ -77,11 +77,6 @@ struct NextCommand {
     /// A path on the machine that is written to, as it is typed here.
     private func fromHere(_ path: [UInt8]) -> [UInt8] { far?.bytes(of: path) ?? path }
 
-    /// The command with these additional options.
-    func text(adding options: [String]) -> String {
-        text(options.reduce(.none) { $0 + .adding($1) })
-    }
-
     private func text(_ words: [WayOut.Word]) -> String {
         let isOurs = words.first == "fsync-lite"
         let text = words.map { word in
@@ -110,7 +105,8 @@ struct NextCommand {
         return (file.parent + ".\(file.name).fsync-lite").bytes
     }
 
-    private func text(_ way: WayOut) -> String {
+    /// The command with these changes.
+    func text(_ way: WayOut) -> String {
         let description = typed.command.description
         let words =
             if let saved {

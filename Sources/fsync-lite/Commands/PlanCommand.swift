@@ -63,7 +63,7 @@ enum PlanCommand: ReadingCommand {
             let words = SavedPlan.words(for: run.given, run.options.filters)
             if let client = run.client {
                 let saved = try SavedPlan(
-                    plan, source: client.command.source?.directories[0].path ?? [], target: run.trees[1],
+                    plan, source: client.command.source?.directories[0].path ?? [], target: run.shownTarget,
                     options: words)
                 var document: [UInt8] = []
                 try saved.write(to: &document)
@@ -71,8 +71,9 @@ enum PlanCommand: ReadingCommand {
             } else {
                 let source = [run.source.single].compactMap(\.self)
                 try SavedPlan.check(file, outside: source + [run.target], run.options.filters)
-                try SavedPlan(plan, source: run.trees[0], target: run.target, options: words)
-                    .write(to: LocalFile(bytes: file))
+                try SavedPlan(
+                    plan, source: run.source.directories[0].path, target: run.target, options: words
+                ).write(to: LocalFile(bytes: file))
             }
             if run.listsPlan {
                 let named = try invocation.asTyped().options.value(out) ?? file

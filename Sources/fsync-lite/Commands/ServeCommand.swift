@@ -83,10 +83,8 @@ enum ServeCommand: Command {
             try limitMemory(to: memory) { Console.complain($0) }
             // A run that has begun is finished even if the client is gone.
             HostProcess.ignoreHangUps()
-            let json = OptionDescription.json.name
             let code = Execution.run(
-                client.command.options.contains { $0.spells(json) } ? .document : .nothing,
-                { try Invocation(client, within: limits) },
+                .init(client.command.options), { try Invocation(client, within: limits) },
                 checking: { try limits.check($0, client.command) })
             client.end(code.rawValue)
             return .done

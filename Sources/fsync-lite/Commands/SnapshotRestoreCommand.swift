@@ -82,13 +82,6 @@ enum SnapshotRestoreCommand: TargetCommand {
         }
     }
 
-    /// The destination of a client's copy as `host:path`; nil if there is none.
-    static func copyOfClient(_ invocation: Invocation) -> [UInt8]? {
-        let start = Array("\(to.name)=".utf8)
-        let word = invocation.client?.command.options.first { $0.starts(with: start) }
-        return word.map { Array($0.dropFirst(start.count)) }
-    }
-
     /// The paths that words name in a snapshot of a target here.
     static func paths(_ words: [[UInt8]], in restoration: Restoration) throws -> [RelativePath] {
         let target = Target(path: restoration.target)

@@ -42,8 +42,7 @@ struct SyncRun {
         (saved, job, self.invocation) = (nil, nil, invocation)
         let typed = try invocation.asTyped()
         let copy = restoration?.destination.map {
-            SnapshotRestoreCommand.copyOfClient(invocation) ?? typed.options.value(SnapshotRestoreCommand.to)
-                ?? $0
+            invocation.copyOfClient ?? typed.options.value(SnapshotRestoreCommand.to) ?? $0
         }
         shownTarget = copy ?? invocation.targetOfClient ?? target
         next = try NextCommand(invocation, target: target)
@@ -148,8 +147,6 @@ struct SyncRun {
     var client: Client? { invocation.client }
     var isQuiet: Bool { given.has(.quiet) }
     var isJSON: Bool { given.has(.json) }
-    /// The trees as a command line names them.
-    var trees: [[UInt8]] { source.directories.map(\.path) + [shownTarget] }
     var document: PlanDocument {
         PlanDocument(
             source, target: shownTarget, job: job?.name, takesBack: restoration?.takesBack ?? [])
