@@ -46,7 +46,7 @@ struct FarRestoration {
 
     // MARK: From another machine
 
-    private func pull(from target: Endpoint, _ console: inout Console) throws -> ExitCode {
+    private func pull(from target: Endpoint, _ console: inout Console) throws -> ExitCode? {
         if let path = restoration.destination, try SyncRun.endpoint(path) != nil {
             throw UsageError(
                 "\(quoted(restoration.target)) and \(quoted(path)) are on two other machines",
@@ -58,7 +58,7 @@ struct FarRestoration {
         guard restoration.isToSource else { return try copy(snapshot, &console) }
         guard let source = snapshot.sourceHere else {
             snapshot.release()
-            return try RemoteInvocation(invocation, restoring: nil, at: target).run(&console)
+            return try RemoteInvocation(invocation, isDecided: true)?.run(&console)
         }
         var run = self
         run.restoration.destination = source

@@ -70,21 +70,14 @@ struct RemoteInvocation {
             job, nil)
     }
 
-    /// A restore that another machine runs.
+    /// A restore that another machine runs. The target is here, and its snapshot is sent.
     ///
-    /// - Parameters:
-    ///   - restoration: if the target is here; its snapshot is sent. nil for a target there.
-    ///   - endpoint: the target, or the directory that receives the copy.
-    init(
-        _ invocation: Invocation, restoring restoration: Restoration?, at endpoint: Endpoint
-    ) throws {
-        let words = restoration.map {
-            [$0.target, Array($0.snapshot.utf8)] + $0.paths.map(\.bytes)
-        }
+    /// - Parameter endpoint: the directory that receives the copy.
+    init(_ invocation: Invocation, restoring restoration: Restoration, at endpoint: Endpoint) throws {
+        let words = [restoration.target, Array(restoration.snapshot.utf8)] + restoration.paths.map(\.bytes)
         try self.init(
-            invocation.command, words ?? invocation.command.description.arguments.flatMap(invocation.values),
-            invocation, endpoint, source: restoration.map { .directory($0.target) }, [], nil, nil)
-        guard let restoration else { return }
+            invocation.command, words, invocation, endpoint, source: .directory(restoration.target), [], nil,
+            nil)
         self.restoration = restoration
         given.remove(SnapshotRestoreCommand.to)
         given.append(SnapshotRestoreCommand.to, endpoint.bytes)
