@@ -20,12 +20,6 @@ enum StatusMetrics {
         {
             Metric("last_run_\(name)", help) { $1?.lastRun.map(value) }
         }
-
-        static func ofManifest(
-            _ name: String, _ help: String, _ value: @escaping (ManifestSummary) -> String
-        ) -> Metric {
-            Metric(name, help) { ($1?.manifest?.summary).map(value) }
-        }
     }
 
     private static var metrics: [Metric] {
@@ -69,8 +63,12 @@ enum StatusMetrics {
             Metric("last_check_damaged_snapshots", "How many snapshots have a damaged or missing file.") {
                 $1?.lastCheck.map { "\($0.damagedSnapshots)" }
             },
-            .ofManifest("entries", "Files and directories in the target.") { "\($0.entries)" },
-            .ofManifest("bytes", "Bytes of content in the target.") { "\($0.bytes)" },
+            Metric("entries", "Files and directories in the target.") {
+                $1?.manifest.map { "\($0.summary.entries)" }
+            },
+            Metric("bytes", "Bytes of content in the target.") {
+                $1?.manifest.map { "\($0.summary.bytes)" }
+            },
         ]
     }
 

@@ -42,13 +42,9 @@ enum SnapshotText {
     /// Prints each snapshot, the total, and a line such as `rules: keep_last 3, keep_within 7d (built in)`.
     static func write(_ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console) throws {
         if !snapshots.isEmpty { try console.table(table(snapshots)) }
-        try console.line("history: \(Amount.bytes(bytesStored(snapshots)))")
+        try console.line("history: \(Amount.bytes(snapshots.map(\.bytesStored).sum()))")
         let more = rules.origin == .builtIn ? "; if a run needs the space, the oldest are removed" : ""
         try console.line("rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))")
-    }
-
-    private static func bytesStored(_ snapshots: [Snapshot]) -> ByteCount {
-        snapshots.map(\.bytesStored).sum()
     }
 
     /// The document of `--json`.
@@ -58,7 +54,7 @@ enum SnapshotText {
     ) throws {
         var document = DocumentWriter(format: "fsync-lite-snapshots")
         document.text.field("target", "target_base64", target[...])
-        document.text.field("bytes_held", bytesStored(snapshots))
+        document.text.field("bytes_held", snapshots.map(\.bytesStored).sum())
         document.text.field("rules", rules.policy.description)
         document.text.field("rules_from", rules.origin.rawValue)
         if let removed {

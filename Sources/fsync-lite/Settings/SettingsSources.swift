@@ -40,16 +40,11 @@ struct SettingsSources {
     /// The settings of the client, if there is one.
     init(_ invocation: Invocation) throws {
         guard let client = invocation.client else {
-            try self.init(invocation.options)
+            self = try SettingsSources(invocation.options)
             return
         }
-        self.init(
-            own: nil, defaults: [try SettingsLayer(client.command.defaults, .defaults)],
-            isQuiet: invocation.options.has(.quiet))
-    }
-
-    private init(own: SettingsFile<UserSettings>?, defaults: [SettingsLayer], isQuiet: Bool) {
-        (self.own, self.defaults, self.isQuiet, given) = (own, defaults, isQuiet, nil)
+        (own, given, isQuiet) = (nil, nil, invocation.options.has(.quiet))
+        defaults = [try SettingsLayer(client.command.defaults, .defaults)]
     }
 
     /// Prints the notes of a layer. Each is printed once, because a command may read its settings again.
