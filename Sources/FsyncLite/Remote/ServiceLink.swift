@@ -34,24 +34,13 @@ final class ServiceLink: Sendable {
         var outcome: UInt8?
     }
 
-    /// Frames that are not written yet.
-    private struct Outgoing {
-        var frames: [UInt8] = []
-
-        mutating func flush(to connection: any Connection) throws(Errno) {
-            guard !frames.isEmpty else { return }
-            defer { frames.removeAll(keepingCapacity: true) }
-            try connection.write(frames)
-        }
-    }
-
     private let connection: any Connection
     private let state = Mutex(State())
     private let filled = Semaphore()
     private let granted = Semaphore()
     private let greeted = Semaphore()
-    /// Only one thread writes at a time, and it writes whole frames.
-    private let outgoing = Mutex(Outgoing())
+    /// The frames that are not written yet. Only one thread writes at a time, and it writes whole frames.
+    private let outgoing = Mutex<[UInt8]>([])
     /// Called if the other end was silent for too long. A write may then wait for it forever.
     private let onSilence: @Sendable () -> Void
     /// Receives the output of a command at the other end; nil if the other end is the client.
@@ -66,8 +55,7 @@ final class ServiceLink: Sendable {
     /// Greets the other end, which will run a command.
     convenience init(_ connection: FarProcess, _ output: any RemoteRun.Terminal) throws {
         try self.init(connection, { connection.close() }, output: output, nil)
-        try write(Greeting.frame())
-        try flush()
+        try write(Greeting.frame(), atOnce: true)
     }
 
     private init(
@@ -82,7 +70,9 @@ final class ServiceLink: Sendable {
             let pause = Semaphore()
             while true {
                 _ = pause.wait(atMost: .seconds(WireFormat.pause))
-                guard let link = self, link.sign() else { return }
+                guard let link = self, !link.hasEnded else { return }
+                // If this fails, the reading thread finds the reason.
+                try? link.sendWithoutGrant(FrameWriter(.ping))
             }
         }
     }
@@ -95,8 +85,7 @@ final class ServiceLink: Sendable {
 
     /// Sends a frame that needs no grant.
     func sendWithoutGrant(_ frame: consuming FrameWriter) throws {
-        try write(frame.frame())
-        try flush()
+        try write(frame.frame(), atOnce: true)
     }
 
     /// Whether the other end waits for `go` before its commit. True only once.
@@ -124,7 +113,7 @@ final class ServiceLink: Sendable {
             }
             let requests = try found.get()
             if !requests.isEmpty { return requests }
-            try flush()
+            try write(atOnce: true)
             _ = filled.wait(atMost: .milliseconds(100))
             try onPause()
         }
@@ -154,7 +143,7 @@ final class ServiceLink: Sendable {
                 return answer.map { .some($0) }
             }
             if let found { return found }
-            try flush()
+            try write(atOnce: true)
             filled.wait()
         }
     }
@@ -171,7 +160,7 @@ final class ServiceLink: Sendable {
                 return !state.isIdle
             }
             if isGranted { break }
-            try flush()
+            try write(atOnce: true)
             granted.wait()
         }
         try write(frame.frame())
@@ -181,26 +170,19 @@ final class ServiceLink: Sendable {
     var reasonOfEnd: String? { state.withLock { $0.end?.reason } }
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-    private func write(_ frame: [UInt8]) throws {
-        try writing { outgoing throws(Errno) in
-            // A large frame is written without being copied.
-            if frame.count >= WireFormat.writeSize {
-                try outgoing.flush(to: connection)
-                try connection.write(frame)
-            } else {
-                outgoing.frames += frame
-                if outgoing.frames.count >= WireFormat.writeSize { try outgoing.flush(to: connection) }
-            }
-        }
-    }
-
-    private func flush() throws {
-        try writing { outgoing throws(Errno) in try outgoing.flush(to: connection) }
-    }
-
-    private func writing(_ body: (inout Outgoing) throws(Errno) -> Void) throws {
+    /// - Parameter atOnce: write also small frames now.
+    private func write(_ frame: [UInt8] = [], atOnce: Bool = false) throws {
         do {
-            try outgoing.withLock { outgoing throws(Errno) in try body(&outgoing) }
+            try outgoing.withLock { frames throws(Errno) in
+                // A large frame is written without being copied.
+                let isLarge = frame.count >= WireFormat.writeSize
+                if !isLarge { frames += frame }
+                if !frames.isEmpty, isLarge || atOnce || frames.count >= WireFormat.writeSize {
+                    defer { frames.removeAll(keepingCapacity: true) }
+                    try connection.write(frames)
+                }
+                if isLarge { try connection.write(frame) }
+            }
         } catch {
             // The reading thread finds the reason. Its signals are for the thread that waits in `send`.
             let pause = Semaphore()
@@ -210,14 +192,6 @@ final class ServiceLink: Sendable {
             }
             throw Ended(reason: nil)
         }
-    }
-
-    /// - Returns: false once the connection has ended.
-    private func sign() -> Bool {
-        if hasEnded { return false }
-        // If this fails, the reading thread finds the reason.
-        try? sendWithoutGrant(FrameWriter(.ping))
-        return true
     }
 
     private func end(_ reason: String?) {
