@@ -4,7 +4,7 @@ import FileSystem
 extension Service {
     /// One tree that is open for one run.
     final class Session {
-        private enum Kind {
+        enum Kind {
             case source(LocalTree)
             /// The second value has the lock of the snapshot's target, if other runs must wait.
             case snapshot(CopiedSnapshot, TargetRoot?)
@@ -65,23 +65,7 @@ extension Service {
             return Session(link, access, .source(tree), tree, filters, options, selection)
         }
 
-        /// A session for a snapshot. `lock` is its target's, if other runs must wait.
-        convenience init(
-            _ link: ServiceLink, _ access: Access, _ snapshot: CopiedSnapshot, _ lock: TargetRoot?
-        ) throws {
-            guard let contents = snapshot.contents as? any LocalContents else {
-                throw SyncError(.notServed("the snapshot is on another machine"))
-            }
-            // The list has the attributes. The other end compares the content with the digests of the list.
-            let selection = ExtendedAttributes.Selection(plain: false, acls: false, privileged: false)
-            var options = CopyOptions(.holes, selection)
-            options.trustsScan = false
-            (options.digests, options.mostHoles) = (.ofCopies, .max)
-            self.init(
-                link, access, .snapshot(snapshot, lock), contents, Filters(), options, selection)
-        }
-
-        private init(
+        init(
             _ link: ServiceLink, _ access: Access, _ kind: Kind, _ contents: any LocalContents,
             _ filters: Filters, _ options: CopyOptions, _ selection: ExtendedAttributes.Selection
         ) {

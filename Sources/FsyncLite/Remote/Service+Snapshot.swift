@@ -35,7 +35,16 @@ extension Service.Session {
             }
         let asked = FarSnapshot.Request(snapshot, paths: paths, locks: locks)
         let (tree, holder) = try snapshots.open(path, asked)
-        return try Service.Session(link, access, tree, holder)
+        guard let contents = tree.contents as? any LocalContents else {
+            throw SyncError(.notServed("the snapshot is on another machine"))
+        }
+        // The list has the attributes. The other end compares the content with the digests of the list.
+        let selection = ExtendedAttributes.Selection(plain: false, acls: false, privileged: false)
+        var options = CopyOptions(.holes, selection)
+        options.trustsScan = false
+        (options.digests, options.mostHoles) = (.ofCopies, .max)
+        return Service.Session(
+            link, access, .snapshot(tree, holder), contents, Filters(), options, selection)
     }
 
     /// Sends the list of the snapshot in the form of a manifest.
