@@ -74,10 +74,10 @@ enum ListItem {
             self = .entry(name, entry, isDirectory ? try reader.directoryDigest() : .unknown)
         case Code.end: self = .end
         case Code.same:
-            let count = try reader.number(UInt32.self, upTo: UInt32(ListItem.mostDigests))
-            var digests: [DirectoryDigest] = []
-            for _ in 0..<count { digests.append(try reader.directoryDigest()) }
-            self = .same(digests)
+            self = .same(
+                try reader.array(upTo: UInt32(ListItem.mostDigests)) { (reader) throws(WireError) in
+                    try reader.directoryDigest()
+                })
         case Code.unlisted: self = .unlisted
         case Code.gone: self = .gone
         default: throw WireError("an unknown part of a list")

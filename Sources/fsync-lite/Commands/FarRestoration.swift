@@ -3,18 +3,10 @@ import FsyncLite
 
 /// A restore whose target and destination are on two machines.
 struct FarRestoration {
-    private let invocation: Invocation
-    private var restoration: Restoration
+    var restoration: Restoration
     /// The paths as typed.
-    private let words: [[UInt8]]
-    /// The target, if it is on another machine.
-    private let target: Endpoint?
-
-    init(_ restoration: Restoration, _ words: [[UInt8]], _ invocation: Invocation) throws {
-        (self.restoration, self.words, self.invocation) = (restoration, words, invocation)
-        target =
-            try invocation.client == nil ? SyncRun.endpoint(restoration.target) : nil
-    }
+    let words: [[UInt8]]
+    let invocation: Invocation
 
     /// - Returns: nil if both are on this machine.
     func run(_ console: inout Console) throws -> ExitCode? {
@@ -23,7 +15,7 @@ struct FarRestoration {
             TerminationSignal.watch()
             return try copy(FarSnapshot(request, of: client, monitor), &console)
         }
-        if let target { return try pull(from: target, &console) }
+        if let target = try SyncRun.endpoint(restoration.target) { return try pull(from: target, &console) }
         guard let destination = try destination() else { return nil }
         var restoration = restoration
         restoration.paths = try SnapshotRestoreCommand.paths(words, in: restoration)

@@ -71,7 +71,8 @@ enum SnapshotRestoreCommand: TargetCommand {
             throw UsageError(
                 "--exchange and --no-exchange are only for --in-place", hint: "leave them out for a copy")
         }
-        if let code = try FarRestoration(restoration, words, invocation).run(&console) { return code }
+        let far = FarRestoration(restoration: restoration, words: words, invocation: invocation)
+        if let code = try far.run(&console) { return code }
         let there = Target(path: target, name: invocation.targetOfClient)
         restoration.paths = try paths(words, in: restoration)
         if restoration.isToSource { restoration.destination = try there.source().path }

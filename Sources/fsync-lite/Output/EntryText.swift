@@ -10,11 +10,11 @@ struct EntryText {
     mutating func appendLong(_ entry: any EntryStream) {
         let status = entry.status
         appendMode(status)
-        space()
+        bytes.append(UInt8(ascii: " "))
         bytes.appendDecimal(UInt64(status.owner))
         bytes.append(UInt8(ascii: ":"))
         bytes.appendDecimal(UInt64(status.group))
-        space()
+        bytes.append(UInt8(ascii: " "))
         let start = bytes.count
         switch status.type {
         case .characterDevice, .blockDevice:
@@ -28,9 +28,9 @@ struct EntryText {
         if padding > 0 {
             bytes.insert(contentsOf: repeatElement(UInt8(ascii: " "), count: padding), at: start)
         }
-        space()
+        bytes.append(UInt8(ascii: " "))
         Timestamp(status.modified).appendLocal(to: &bytes)
-        space()
+        bytes.append(UInt8(ascii: " "))
         appendEscaped(entry.path.bytes)
         guard status.type == .symlink else { return }
         bytes += " -> ".utf8
@@ -44,10 +44,6 @@ struct EntryText {
         } else {
             bytes += escapedText(name).utf8
         }
-    }
-
-    private mutating func space() {
-        bytes.append(UInt8(ascii: " "))
     }
 
     private mutating func appendMode(_ status: FileStatus) {
