@@ -123,7 +123,7 @@ enum StatusCommand: ReadingCommand {
     private static func show(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let options = invocation.options
         let limit = try options.time(maxAge)
-        let period = try options.time(since).map { StatusPeriod(start: $0.start) }
+        let start = try options.time(since)?.start
         let names = invocation.values(targets)
         let isAll = options.has(all) || names.isEmpty && options.has(prometheus)
         guard isAll || !names.isEmpty else {
@@ -150,11 +150,11 @@ enum StatusCommand: ReadingCommand {
             // The exit code is 0, because a collector must receive the metrics even if they show an error.
             try StatusMetrics.write(asked, to: &console)
             return .done
-        } else if isAll || asked.count > 1 || period != nil {
+        } else if isAll || asked.count > 1 || start != nil {
             if options.has(.json) {
-                try StatusDocument.write(asked, limit, period, known, to: &console)
-            } else if let period {
-                try period.write(asked, to: &console)
+                try StatusDocument.write(asked, limit, start, known, to: &console)
+            } else if let start {
+                try StatusTable.write(asked, since: start, to: &console)
             } else {
                 try StatusTable.write(asked, limit, known, to: &console)
             }

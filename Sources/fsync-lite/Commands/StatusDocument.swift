@@ -28,7 +28,7 @@ enum StatusDocument {
 
     /// Several targets, one per line.
     static func write(
-        _ asked: [StatusQuery], _ limit: TimeSpan?, _ period: StatusPeriod?, _ known: [KnownTargets.Found],
+        _ asked: [StatusQuery], _ limit: TimeSpan?, _ start: Timestamp?, _ known: [KnownTargets.Found],
         to console: inout Console
     ) throws {
         var document = DocumentWriter(format: "fsync-lite-status-list")
@@ -41,7 +41,7 @@ enum StatusDocument {
                 text.field("error", error.description)
             }
             text.runs(asked)
-            if let period { text.list(period.runs(asked)) }
+            if let start { text.list(asked.runs(since: start)) }
             if let next = asked.next(limit) { text.field("next", next) }
         }
         if !known.isEmpty {

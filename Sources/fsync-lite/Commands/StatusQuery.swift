@@ -75,6 +75,8 @@ struct StatusQuery {
     /// The last run, if it left a file out, or a command after it failed.
     var incomplete: RecordedRun? { runs.last.flatMap { $0.isIncomplete ? $0 : nil } }
 
+    func runs(since start: Timestamp) -> [RecordedRun] { runs.filter { $0.began >= start } }
+
     func complain(_ text: String) { Console.complain(job?.labelled(text) ?? text) }
 
     /// The next thing to do; nil for nothing.

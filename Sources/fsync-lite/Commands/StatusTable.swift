@@ -1,4 +1,5 @@
 import FileStorage
+import FileSystem
 import FsyncLite
 
 /// The state of several targets, one per line.
@@ -16,6 +17,34 @@ enum StatusTable {
         guard !known.isEmpty else { return }
         let rows = known.map { ["\(LocalFile(bytes: $0.path))", $0.lastApply.localText, $0.presence.words] }
         try console.table([["known target", "last apply", "now"]] + rows)
+    }
+
+    /// Prints the runs since a time: a line for each job, and one for each run that was not good.
+    static func write(_ asked: [StatusQuery], since start: Timestamp, to console: inout Console) throws {
+        let isOfJobs = asked.allSatisfy { $0.job != nil }
+        let titles = [
+            isOfJobs ? "job" : "target", "good runs", "bad runs", "changes", "copied", "last good run",
+        ]
+        try console.table([titles] + asked.map { cells($0, since: start) })
+        let rows = asked.flatMap { asked in
+            asked.runs(since: start).filter(\.isBad).map {
+                [asked.name, String($0.began.localText.prefix(16)), $0.resultAndReason]
+            }
+        }
+        guard !rows.isEmpty else { return }
+        try console.line("")
+        try console.table([[titles[0], "bad run", "why"]] + rows)
+    }
+
+    private static func cells(_ asked: StatusQuery, since start: Timestamp) -> [String] {
+        let runs = asked.runs(since: start)
+        let good = runs.filter(\.isGood).compactMap(\.outcome)
+        let last = asked.lastGood.map { $0.nearText() } ?? "never"
+        return [
+            asked.name, "\(good.count)", "\(runs.count(where: \.isBad))",
+            "\(good.map(\.changes).reduce(0, +))", Amount.bytes(good.map(\.copied).sum()),
+            asked.isPaused ? "\(last), paused" : last,
+        ]
     }
 
     private static func cells(_ asked: StatusQuery) -> [String] {
