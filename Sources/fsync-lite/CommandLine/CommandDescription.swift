@@ -35,12 +35,11 @@ struct ArgumentDescription: Sendable {
 
     init(
         _ name: String, _ help: String, optional: Bool = false, repeated: Bool = false,
-        choices: [String] = [],
         kind: ValueKind? = nil
     ) {
         self.name = name
         self.help = help
-        valueKind = kind ?? ValueKind(placeholder: name, choices: choices)
+        valueKind = kind ?? ValueKind(placeholder: name, choices: [])
         self.isOptional = optional
         self.isRepeated = repeated
     }

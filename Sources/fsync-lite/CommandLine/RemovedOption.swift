@@ -1,20 +1,15 @@
-/// An option of earlier versions. A command line with it is refused with a hint. In settings it has no
-/// effect, and is noted.
-struct RemovedOption: Sendable {
-    let name: String
-    /// The reason why it is not needed.
-    let reason: String
-
+/// The options of earlier versions, and why they are not needed. A command line with one is refused with a hint. In
+/// settings it has no effect, and is noted.
+enum RemovedOption {
     static let all = [
-        RemovedOption(
+        (
             name: "--reflink",
-            reason: "an exchange links unchanged files into the new tree by itself, which uses no space"),
-        RemovedOption(
-            name: "--link", reason: "snapshot mount shows each snapshot without a copy"),
-        RemovedOption(
+            reason: "an exchange links unchanged files into the new tree by itself, which uses no space"
+        ),
+        (name: "--link", reason: "snapshot mount shows each snapshot without a copy"),
+        (
             name: "--ignore-change-time",
-            reason: "if only the change time of a file moved, one comparison settles it"),
+            reason: "if only the change time of a file moved, one comparison settles it"
+        ),
     ]
-
-    var key: String { OptionDescription.key(of: name) }
 }

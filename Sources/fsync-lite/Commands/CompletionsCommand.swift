@@ -1,6 +1,6 @@
 enum CompletionsCommand: Command {
     private static let shell = ArgumentDescription(
-        "SHELL", "the shell", choices: Shell.allCases.map(\.rawValue))
+        "SHELL", "the shell", kind: .choice(Shell.allCases.map(\.rawValue)))
 
     static let description = CommandDescription(
         name: "completions", summary: "Write the completions for a shell.",

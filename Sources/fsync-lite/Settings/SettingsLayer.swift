@@ -53,7 +53,7 @@ struct SettingsLayer {
     ) throws {
         self.origin = origin
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
-            if let removed = RemovedOption.all.first(where: { $0.key == key }) {
+            if let removed = RemovedOption.all.first(where: { OptionDescription.key(of: $0.name) == key }) {
                 notes.append(
                     "\(file.location(of: path + [key])): remove \"\(key)\", which changes nothing: \(removed.reason)"
                 )
