@@ -3,30 +3,23 @@ import FileSystem
 
 /// A command that another machine runs on its target. This machine gives the source and shows the output.
 package final class RemoteRun {
-    /// Shows the output of the other machine, and has the user's signals.
-    package protocol Terminal: Sendable {
-        /// Called on the reading thread.
-        ///
-        /// - Returns: false if the output was not asked for. That ends the run.
-        func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream) -> Bool
-        /// A signal that must end the run.
-        var signal: Int32? { get }
-    }
+    /// Receives the output of the other machine, on the reading thread. It returns false if the output was not asked
+    /// for. That ends the run.
+    package typealias Output = @Sendable (ArraySlice<UInt8>, RemoteCommand.Stream) -> Bool
 
     private let endpoint: Endpoint
-    private let terminal: any Terminal
     private let process: FarProcess
     private let link: ServiceLink
 
     /// Connects, and waits for the greeting of the other end.
-    package init(on endpoint: Endpoint, _ access: RemoteAccess, _ terminal: any Terminal) throws {
-        (self.endpoint, self.terminal) = (endpoint, terminal)
+    package init(on endpoint: Endpoint, _ access: RemoteAccess, _ output: @escaping Output) throws {
+        self.endpoint = endpoint
         do {
             let program = FarProgram(endpoint: endpoint, access: access)
             (process, link) = try program.connect(isReadOnly: false) { process in
-                let link = try ServiceLink(process, terminal)
+                let link = try ServiceLink(process, output)
                 do {
-                    try link.greet { if terminal.signal != nil { throw RemoteRun.interrupted } }
+                    try link.greet { if TerminationSignal.signal != nil { throw RemoteRun.interrupted } }
                 } catch {
                     link.close()
                     throw error
@@ -84,7 +77,7 @@ package final class RemoteRun {
         } catch let end as ServiceLink.Ended {
             let reason = end.reason ?? "the connection was lost"
             // A command that has begun nothing ends at once by a signal.
-            if certainty == .asks, !mayCommit, terminal.signal != nil { throw RemoteRun.interrupted }
+            if certainty == .asks, !mayCommit, TerminationSignal.signal != nil { throw RemoteRun.interrupted }
             if certainty == .writes || certainty == .asks && mayCommit {
                 throw SyncError(
                     .pending, path: endpoint.bytes,
@@ -99,10 +92,10 @@ package final class RemoteRun {
 
     /// Sends a signal to the other end. It has its own thread: the caller may be sending a large file.
     private func passOnSignal() throws {
-        try WorkerThread().start { [link, terminal] in
+        try WorkerThread().start { [link] in
             let pause = Semaphore()
             while !link.hasEnded {
-                guard let signal = terminal.signal else {
+                guard let signal = TerminationSignal.signal else {
                     _ = pause.wait(atMost: .milliseconds(100))
                     continue
                 }

@@ -44,7 +44,7 @@ final class ServiceLink: Sendable {
     /// Called if the other end was silent for too long. A write may then wait for it forever.
     private let onSilence: @Sendable () -> Void
     /// Receives the output of a command at the other end; nil if the other end is the client.
-    private let output: (any RemoteRun.Terminal)?
+    private let output: RemoteRun.Output?
     private let timeout: Duration
 
     /// Answers a client. Both ends have greeted.
@@ -53,14 +53,14 @@ final class ServiceLink: Sendable {
     }
 
     /// Greets the other end, which will run a command.
-    convenience init(_ connection: FarProcess, _ output: any RemoteRun.Terminal) throws {
+    convenience init(_ connection: FarProcess, _ output: @escaping RemoteRun.Output) throws {
         try self.init(connection, { connection.close() }, output: output, nil)
         try write(Greeting.frame(), atOnce: true)
     }
 
     private init(
         _ connection: any Connection, _ onSilence: @escaping @Sendable () -> Void,
-        output: (any RemoteRun.Terminal)?, _ welcome: Welcome?
+        output: RemoteRun.Output?, _ welcome: Welcome?
     ) throws {
         (self.connection, self.onSilence, self.output) = (connection, onSilence, output)
         // Between requests a client may read its whole target. A command may also run long.
@@ -286,7 +286,7 @@ final class ServiceLink: Sendable {
             filled.signal()
         case .output:
             guard let output, let stream = RemoteCommand.Stream(rawValue: try reader.byte()),
-                output.write(reader.rest(), to: stream)
+                output(reader.rest(), stream)
             else { throw WireError("output that was not asked for") }
         case .ready where output != nil:
             try reader.end()

@@ -46,7 +46,7 @@ extension Invocation {
 
     /// The options of a client's command. Of the client's files, only the content is sent.
     static func options(of sent: RemoteCommand, for command: any Command.Type) throws -> GivenOptions {
-        let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan]
+        let files = RemoteInvocation.files
         let known = (files + command.remotePlaces.options).map(\.name)
         let ofClient = [OptionDescription.remoteCommand.name, OptionDescription.install.name]
         var description = command.description

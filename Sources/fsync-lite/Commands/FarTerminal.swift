@@ -4,7 +4,7 @@ import FsyncLite
 import Synchronization
 
 /// Receives the output of another machine: for the standard streams of this process, its log, and a document.
-final class FarTerminal: RemoteRun.Terminal {
+final class FarTerminal: Sendable {
     private struct State {
         var output = FarText()
         var errors = FarText()
@@ -41,7 +41,6 @@ final class FarTerminal: RemoteRun.Terminal {
         (self.showsErrors, self.take) = (showsErrors, take)
     }
 
-    var signal: Int32? { TerminationSignal.signal }
     /// Standard output has received something.
     var hasWritten: Bool { state.withLock { $0.length > 0 } }
     var document: [UInt8] { state.withLock(\.document) }

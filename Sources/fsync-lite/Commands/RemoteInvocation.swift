@@ -119,9 +119,11 @@ struct RemoteInvocation {
     /// Options that name something of this machine and are allowed with a target on another one.
     private static let handledHere =
         [
-            OptionDescription.ssh, .remoteCommand, .install, .settingsFile, .logFile, PlanCommand.job,
-            PlanCommand.out, SyncRun.savedPlan, ManifestVerifyCommand.source,
-        ] + SyncOptions.patterns
+            OptionDescription.ssh, .remoteCommand, .install, .settingsFile, PlanCommand.job,
+            ManifestVerifyCommand.source,
+        ] + files + SyncOptions.patterns
+    /// Those that name a file. The other machine learns only that there is one.
+    static let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan]
 
     func run(_ console: inout Console) throws -> ExitCode {
         if command == UndoCommand.self, !options.has(.json), !options.has(.quiet),
@@ -237,13 +239,13 @@ struct RemoteInvocation {
     }
 
     /// Runs the command on the other machine.
-    func run(_ terminal: any RemoteRun.Terminal, wantsReport: Bool = false) throws -> Int32 {
+    func run(_ terminal: FarTerminal, wantsReport: Bool = false) throws -> Int32 {
         let order = try order(wantsReport: wantsReport)
         HostProcess.ignoreBrokenPipes()
         // The commit is on another machine, so this end does not know when it begins.
         TerminationSignal.finishes(true)
         if !command.isReading { TerminationSignal.watch() }
-        return try RemoteRun(on: endpoint, RemoteAccess(given), terminal).run(
+        return try RemoteRun(on: endpoint, RemoteAccess(given), terminal.write).run(
             order, giving: access(to: order.source), certainty,
             recovery: "fsync-lite recover \(Shell.word((copy ?? endpoint).bytes))")
     }
@@ -261,8 +263,7 @@ struct RemoteInvocation {
         for option in RemoteInvocation.handledHere where option.name != SyncOptions.exclude.name {
             sent.remove(option)
         }
-        for option in [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan] where given.has(option)
-        {
+        for option in RemoteInvocation.files where given.has(option) {
             sent.append(option, RunLog.ofClient)
         }
         if command == PlanCommand.self { sent.remove(.dryRun) }
