@@ -53,9 +53,7 @@ enum ApplyCommand: Command {
             return ExitCode(try run.plan(&console), run.options)
         }
         TerminationSignal.watch()
-        let report = try run.noted { notes in
-            try prepares ? run.prepare(&console, notes) : run.apply(&console, notes)
-        }
+        let report = try run.noted { notes in try run.apply(&console, notes, prepares: prepares) }
         if let client = run.client, client.command.wantsReport {
             var document: [UInt8] = []
             // Only the commands of a job read the actions.
@@ -75,14 +73,15 @@ extension SyncRun {
 
     /// Applies, prints the result and logs it.
     ///
-    /// - Parameter notes: more notes for the report. They are printed already.
-    func apply(_ console: inout Console, _ notes: [String] = []) throws -> Report {
-        try telling(&console, notes) { try synchronizing { try $0.apply(exactly: saved) } }
-    }
-
-    /// Does the same without the commit.
-    func prepare(_ console: inout Console, _ notes: [String]) throws -> Report {
-        try telling(&console, notes) { try synchronizing { try $0.prepare(exactly: saved) } }
+    /// - Parameters:
+    ///   - notes: more notes for the report. They are printed already.
+    ///   - prepares: do it without the commit.
+    func apply(
+        _ console: inout Console, _ notes: [String] = [], prepares: Bool = false
+    ) throws -> Report {
+        try telling(&console, notes) {
+            try synchronizing { try prepares ? $0.prepare(exactly: saved) : $0.apply(exactly: saved) }
+        }
     }
 
     /// Prints the result of a run and logs it.

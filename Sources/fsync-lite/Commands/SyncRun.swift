@@ -61,7 +61,7 @@ struct SyncRun {
                 target = try invocation.argument(SyncRun.target)
             } else {
                 source = try SyncRun.source(saved.source, given)
-                target = try SyncRun.target(saved.target)
+                target = saved.target
             }
             self.saved = saved
         } else {
@@ -72,9 +72,7 @@ struct SyncRun {
                     try job.map { try SyncRun.source($0.source, given) }
                     ?? SyncRun.source(invocation.argument(SyncRun.source), given)
             }
-            let typed = try job?.target ?? invocation.argument(SyncRun.target)
-            // A client's target is a path on this machine, even with a colon in it.
-            target = try job == nil && client == nil ? SyncRun.target(typed) : typed
+            target = try job?.target ?? invocation.argument(SyncRun.target)
             saved = nil
             settable += OptionDescription.planning + OptionDescription.mirroring
         }
@@ -119,15 +117,6 @@ struct SyncRun {
     static func source(_ source: MirrorSource, _ given: GivenOptions) throws -> MirrorSource {
         guard case .remote(let endpoint, _) = source else { return source }
         return .remote(endpoint, try RemoteAccess(given))
-    }
-
-    private static func target(_ path: [UInt8]) throws -> [UInt8] {
-        guard let endpoint = try endpoint(path) else { return path }
-        throw UsageError(
-            "\(quoted(path)) is on another machine, and this command does not yet support that",
-            hint:
-                "run it there: ssh \(endpoint.destination) fsync-lite ...\nfor a local directory of that name, write ./ "
-                + "before it")
     }
 
     /// nil for a local path, such as `./host:path`.
