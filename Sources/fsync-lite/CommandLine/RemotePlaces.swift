@@ -20,10 +20,9 @@ extension OptionDescription {
     var isOfThisMachine: Bool { ["FILE", "DIR", "COMMAND", "JOB"].contains(placeholder) }
 }
 
-/// The other paths of a command that are on the target's machine.
+/// The other paths of a command that are on the target's machine. If they are on several machines, the command runs here
+/// and reads from the others.
 struct RemotePlaces: Sendable {
     var arguments: [ArgumentDescription] = []
     var options: [OptionDescription] = []
-    /// If they are on several machines, the command runs here and reads from the others.
-    var areReadFromHere = false
 }

@@ -2,7 +2,7 @@ import FsyncLite
 
 enum ManifestDiffCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { first }
-    static var remotePlaces: RemotePlaces { RemotePlaces(arguments: [.second], areReadFromHere: true) }
+    static var remotePlaces: RemotePlaces { RemotePlaces(arguments: [.second]) }
 
     private static let first = ArgumentDescription("A", ArgumentDescription.manifest.help)
     private static let summary = OptionDescription.flag("--summary", "write only the totals")

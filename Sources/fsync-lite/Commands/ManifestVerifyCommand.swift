@@ -4,7 +4,7 @@ import FsyncLite
 
 enum ManifestVerifyCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { manifest }
-    static var remotePlaces: RemotePlaces { RemotePlaces(arguments: [tree], areReadFromHere: true) }
+    static var remotePlaces: RemotePlaces { RemotePlaces(arguments: [tree]) }
 
     private static let manifest = ArgumentDescription(
         "MANIFEST", "a manifest file or a target; of another machine, its manifest is fetched")

@@ -38,11 +38,7 @@ struct RemoteInvocation {
         let others = places.arguments.flatMap(invocation.values) + places.options.compactMap(given.value)
         let endpoints = try (targets + others).map(SyncRun.endpoint)
         guard let endpoint = endpoints.compactMap(\.self).first else { return nil }
-        guard targets.count == 1, endpoints.allSatisfy({ $0?.isOnSameMachine(as: endpoint) ?? false }) else {
-            guard !places.areReadFromHere else { return nil }
-            throw UsageError(
-                "only one target on another machine is possible", hint: "give one \(argument.name) at a time")
-        }
+        guard endpoints.allSatisfy({ $0?.isOnSameMachine(as: endpoint) ?? false }) else { return nil }
         let settings = invocation.command.description.options.contains {
             $0.name == OptionDescription.settingsFile.name
         }

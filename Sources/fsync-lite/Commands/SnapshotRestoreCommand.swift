@@ -4,7 +4,7 @@ import FsyncLite
 
 /// Restores an earlier tree, in the same steps as `apply`.
 enum SnapshotRestoreCommand: TargetCommand {
-    static var remotePlaces: RemotePlaces { RemotePlaces(options: [to], areReadFromHere: true) }
+    static var remotePlaces: RemotePlaces { RemotePlaces(options: [to]) }
     static func decidesPlace(_ invocation: Invocation) -> Bool { invocation.options.has(toSource) }
 
     private static let path = ArgumentDescription(
