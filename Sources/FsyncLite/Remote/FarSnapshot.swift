@@ -66,7 +66,6 @@ public final class FarSnapshot: Sendable {
 
     /// A snapshot of a target at the client.
     package convenience init(_ request: Request, of client: Client, _ monitor: any Monitor) throws {
-        try client.link.greet(monitor)
         try self.init(request, client.link, nil, monitor)
     }
 

@@ -62,7 +62,6 @@ final class RemoteLink: Sendable {
     /// Waits for the greeting of the other end.
     func greet(_ monitor: any Monitor) throws {
         while !shared.greeted.wait(atMost: .milliseconds(100)) { try monitor.checkCancellation() }
-        shared.greeted.signal()
         try check()
     }
 
@@ -172,11 +171,7 @@ final class RemoteLink: Sendable {
             (self.endpoint, self.connection, isClient) = (endpoint, connection, isGreeted)
             self.timeout = timeout
             state = Mutex(State(order: AnswerOrder(endpoint), window: GrantedWindow(memory: memory)))
-            if isGreeted {
-                greeted.signal()
-            } else {
-                send(Greeting.frame())
-            }
+            if !isGreeted { send(Greeting.frame()) }
         }
 
         func send(_ frame: [UInt8]) {

@@ -21,7 +21,6 @@ final class RemoteTree: SourceTree, FarEntries {
     /// Opens the source for a run with these options.
     init(_ link: RemoteLink, _ options: SyncOptions, _ monitor: any Monitor) throws {
         (self.link, self.monitor) = (link, monitor)
-        try link.greet(monitor)
         attributes = options.settableAttributes
         let attributes = attributes
         let answer = try link.ask(.open) { frame in
