@@ -29,9 +29,9 @@ final class StandardConnection: Connection {
     private let input: FileDescriptor
     private let output: FileDescriptor
 
-    init(input: consuming FileDescriptor, output: consuming FileDescriptor) {
-        self.input = input
-        self.output = output
+    init() throws(Errno) {
+        input = try .standardInput()
+        output = try .standardOutput()
     }
 
     func waitForInput(milliseconds: Int32) throws(Errno) -> Bool {

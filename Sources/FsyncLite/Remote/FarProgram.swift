@@ -30,7 +30,7 @@ struct FarProgram {
             // It exists, but cannot be run.
             return try (secondCode.map { $0 != 126 } ?? false ? found : second).get()
         }
-        try Installation(endpoint: endpoint, access: access, version: version).run()
+        try install(version)
         return try start(installed).link.get()
     }
 

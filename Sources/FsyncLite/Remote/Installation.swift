@@ -1,12 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Installs the program that runs here on another machine.
-struct Installation {
-    let endpoint: Endpoint
-    let access: RemoteAccess
-    let version: String
-
+extension FarProgram {
     /// Runs in the shell of the other machine. It prints the platform and the installed version. Then it
     /// reads a checksum and the program. The program gets its name only when it is complete and durable.
     private static let script = """
@@ -21,7 +16,8 @@ struct Installation {
         SyncError(.unreachable, path: endpoint.bytes, "not installed there: \(message)")
     }
 
-    func run() throws {
+    /// Installs the program that runs here.
+    func install(_ version: String) throws {
         let program = try OwnProgram()
         guard try !program.needsLibraries() else {
             throw error(
@@ -32,10 +28,10 @@ struct Installation {
         try program.forEachPiece { hash.update($0) }
         let sum = Digest(hash.finish()).description.dropFirst("sha256:".count)
         HostProcess.ignoreBrokenPipes()
-        let process = try FarProcess(to: endpoint, access, running: Installation.script)
+        let process = try FarProcess(to: endpoint, access, running: FarProgram.script)
         defer { process.close() }
         do {
-            try check(try lines(from: process))
+            try check(try lines(from: process), version)
             try process.write(Array("\(sum)\n".utf8))
             try program.forEachPiece { try process.write($0) }
         } catch let error as Errno {
@@ -63,7 +59,7 @@ struct Installation {
         return lines
     }
 
-    private func check(_ found: [String]) throws {
+    private func check(_ found: [String], _ version: String) throws {
         guard found[0] == HostProcess.platform else {
             throw error("it is \(found[0]), and this fsync-lite is for \(HostProcess.platform)")
         }

@@ -17,13 +17,12 @@ extension Service {
     ///   - memory: the bytes that this process may use.
     ///   - onSilence: called if a client that reads a source was silent for too long.
     package static func greet(
-        input: consuming FileDescriptor, output: consuming FileDescriptor,
         beneath restriction: ServedDirectory?, _ snapshots: Snapshots, timeout: Duration?, memory: Int,
         onSilence: @escaping @Sendable () -> Void
     ) throws -> Order {
+        let connection = try StandardConnection()
         do {
-            let welcome = try Welcome(
-                StandardConnection(input: input, output: output), timeout: timeout, memory: memory)
+            let welcome = try Welcome(connection, timeout: timeout, memory: memory)
             switch welcome.first.type {
             case .run: return .command(try Client(welcome))
             default:

@@ -60,7 +60,7 @@ enum ServeCommand: Command {
             isReadOnly: invocation.options.has(readOnly), isAppendOnly: invocation.options.has(appendOnly),
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
         let order = try Service.greet(
-            input: .standardInput(), output: .standardOutput(), beneath: limits.served,
+            beneath: limits.served,
             // With a `command=` of the key, sshd sets this variable.
             .beneath(limits.served, mayLock: HostProcess.environment("SSH_ORIGINAL_COMMAND") == nil) {
                 word, target in
