@@ -20,10 +20,6 @@ protocol Connection: Sendable {
     var hint: String { get }
 }
 
-extension Connection {
-    var hint: String { "" }
-}
-
 /// A connection to the process that started this one, over the standard streams.
 final class StandardConnection: Connection {
     private let input: FileDescriptor
@@ -44,6 +40,7 @@ final class StandardConnection: Connection {
 
     func write(_ bytes: [UInt8]) throws(Errno) { try output.write(bytes) }
     func close() {}
+    var hint: String { "" }
 
     func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String {
         "the connection was lost\(activity)"

@@ -36,8 +36,11 @@ extension OptionDescription {
     /// Output options of a run.
     static let output: [OptionDescription] = .section("Output", json, quiet, verbose, logFile)
 
+    /// The options that a saved plan has. Of those that do not change its actions, others may be given beside it.
+    static let ofPlan = planning + mirroring + retention
+
     /// Options allowed in settings: the key is the option's name with _ for -.
-    static let settable = planning + mirroring + retention + output
+    static let settable = ofPlan + output
 }
 
 extension RelativePath {

@@ -52,8 +52,3 @@ extension SavedPlan {
         return planned + given.options
     }
 }
-
-extension OptionDescription {
-    /// The options that a saved plan has. Of those that do not change its actions, others may be given beside it.
-    fileprivate static let ofPlan = planning + mirroring + retention
-}

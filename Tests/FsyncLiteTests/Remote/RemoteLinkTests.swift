@@ -45,6 +45,7 @@ struct RemoteLinkTests {
         }
 
         func close() {}
+        var hint: String { "" }
 
         func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String {
             "the end"
