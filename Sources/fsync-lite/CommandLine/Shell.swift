@@ -1,5 +1,4 @@
 import FileSystem
-import FsyncLite
 
 /// A shell with completions.
 enum Shell: String, CaseIterable, Sendable {

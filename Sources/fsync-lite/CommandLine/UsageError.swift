@@ -1,5 +1,4 @@
 import FileSystem
-import FsyncLite
 
 /// An invalid command line: the fault, and the advice.
 ///

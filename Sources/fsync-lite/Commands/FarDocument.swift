@@ -1,5 +1,3 @@
-import FileStorage
-import FileSystem
 import FsyncLite
 
 extension RemoteInvocation {

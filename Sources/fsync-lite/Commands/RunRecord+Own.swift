@@ -1,5 +1,4 @@
 import FileStorage
-import FileSystem
 import FsyncLite
 
 extension RunRecord {

@@ -1,4 +1,3 @@
-import FileSystem
 import FsyncLite
 
 enum SnapshotFindCommand: TargetCommand, ReadingCommand {

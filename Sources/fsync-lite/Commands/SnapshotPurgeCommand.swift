@@ -1,4 +1,3 @@
-import FileSystem
 import FsyncLite
 
 enum SnapshotPurgeCommand: TargetCommand {

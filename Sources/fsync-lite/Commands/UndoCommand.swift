@@ -1,4 +1,3 @@
-import FileStorage
 import FsyncLite
 
 enum UndoCommand: TargetCommand {

@@ -1,5 +1,3 @@
-import FsyncLite
-
 extension OptionDescription {
     /// Only for the command line, not for settings.
     static let newTarget = flag(

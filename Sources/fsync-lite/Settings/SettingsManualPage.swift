@@ -1,4 +1,3 @@
-import FileStorage
 import FsyncLite
 
 /// The manual page of the settings, in section 5. Its keys are those of the options.
