@@ -1,5 +1,3 @@
-import FileSystem
-
 /// Blocks of a file in order, each with the hash of the source's content: one message of a delta.
 ///
 ///     blocks   = number of stretches, stretch*

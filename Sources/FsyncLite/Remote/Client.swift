@@ -1,5 +1,3 @@
-import FileSystem
-
 /// A machine that has the source and sends this one a command. The other end is a `RemoteRun`.
 public final class Client: Sendable {
     package let command: RemoteCommand

@@ -1,5 +1,3 @@
-import FileSystem
-
 /// Entries of another machine that were sent, so their content can be asked for.
 protocol FarEntries: ContentSource {
     var link: RemoteLink { get }

@@ -1,6 +1,3 @@
-import FileStorage
-import FileSystem
-
 /// The program on another machine: the one that the shell there finds, or else the one of `--install`.
 struct FarProgram {
     let endpoint: Endpoint

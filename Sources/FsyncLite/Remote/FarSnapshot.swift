@@ -1,4 +1,3 @@
-import FileStorage
 import FileSystem
 
 /// An earlier tree of a target on another machine, or some paths of it. Its list is read at once. Its content

@@ -1,5 +1,3 @@
-import FileSystem
-
 /// How many bytes may be sent and not yet taken: twice the bytes taken in a round trip, like the window of a
 /// TCP receiver. If they are taken slowly, the window remains small.
 struct GrantedWindow {

@@ -1,4 +1,3 @@
-import FileStorage
 import FileSystem
 
 /// Copies files from another machine, on one thread. The other end tries a changing file three times.

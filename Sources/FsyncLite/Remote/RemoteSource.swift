@@ -1,4 +1,3 @@
-import FileSystem
 import Synchronization
 
 /// A directory of another machine, and the connection to it. A run connects only once.

@@ -1,4 +1,3 @@
-import FileStorage
 import FileSystem
 import Synchronization
 

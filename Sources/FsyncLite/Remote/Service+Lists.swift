@@ -1,4 +1,3 @@
-import FileStorage
 import FileSystem
 
 extension Service.Session {

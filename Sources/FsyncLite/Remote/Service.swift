@@ -1,5 +1,4 @@
 import FileStorage
-import FileSystem
 
 /// Serves a directory or a snapshot of this machine to another one, and writes nothing here. The other end is
 /// a `RemoteTree` or a `FarSnapshot`.

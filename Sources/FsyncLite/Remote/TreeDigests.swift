@@ -1,4 +1,3 @@
-import FileStorage
 import FileSystem
 
 /// A digest of the entries of a directory, in 16 bytes.

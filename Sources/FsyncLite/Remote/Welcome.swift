@@ -1,5 +1,3 @@
-import FileSystem
-
 /// A client that has connected to this machine, and the first frame after its greeting.
 struct Welcome {
     let connection: StandardConnection

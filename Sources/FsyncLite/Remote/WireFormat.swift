@@ -1,5 +1,3 @@
-import FileSystem
-
 /// The bytes between two machines.
 ///
 ///     stream   = frame*

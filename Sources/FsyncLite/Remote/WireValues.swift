@@ -1,4 +1,3 @@
-import FileStorage
 import FileSystem
 
 // Values of the model as bytes on a connection.
