@@ -68,7 +68,7 @@ DISTURBANCES = ["none", "fsync earlier", "sync earlier", "fsync at the cut"]
 
 
 def power_cuts(trial: Trial) -> None:
-    """The power is cut at a system call, most often one of the commit."""
+    """The power is cut on ext4, xfs or btrfs at a system call, most often one of the commit."""
     if not can_mount(trial, "power"):
         return
     kinds, cuts = ("btrfs",) if trial.is_subvolume else KINDS, 24
@@ -162,8 +162,7 @@ def full_disks(trial: Trial) -> None:
 
 
 def device_failures(trial: Trial) -> None:
-    """The target's device fails forever at a system call. After it is repaired and mounted again, the tree is
-    whole."""
+    """The target's device becomes read-only, fills up, or dies. Repaired and mounted again, the tree is whole."""
     if not can_mount(trial, "device"):
         return
     folder = os.path.join(trial.scratch, "device")

@@ -21,6 +21,7 @@ WORKLOADS = ["mixed changes", "mass delete", "type changes"]
 
 
 def history(trial: Trial) -> None:
+    """Undo, restore in place and prune, killed and failing: no kept snapshot is lost."""
     if trial.name not in WORKLOADS:
         return
     for kind in [Undo, Restore, Prune, Join] + [Conversion] * (trial.name == WORKLOADS[0]):

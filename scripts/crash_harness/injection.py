@@ -67,7 +67,7 @@ LOADER_FAILED = 127
 
 
 def errors(trial: Trial, name: str = "error", sample: int | None = None, every: bool = True) -> None:
-    """Each error once, and from there on forever, which also breaks the way back. Or only one at each call."""
+    """Each error at each call, once, and from there on forever, which also breaks the way back; or only one."""
     trial.reset()
     counts = trial.count(trial.command, CHANGING + READING)
     sample = sample or (2 if trial.short else 24)

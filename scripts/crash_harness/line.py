@@ -33,6 +33,7 @@ SLOWLY = 2 << 20
 
 
 def line(trial: Trial) -> None:
+    """The connection to another machine is cut, or the process there killed, in push, pull and undo."""
     line = Line(trial.scratch)
     if not line.compiles():
         trial.results.skip("line", NEEDS)

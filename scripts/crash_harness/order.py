@@ -363,8 +363,7 @@ def broken_logs(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
 
 
 def order(trial: Trial) -> None:
-    """An apply; one that is interrupted; one that turns round; one with a failed barrier; and a recovery in
-    each direction."""
+    """The order of the system calls of applies: whole, interrupted, undone, with failed barriers; and of recoveries."""
     trace, calls = traced(trial, "apply", trial.apply)
     prove_rules(trial, broken_traces(trace))
     renames = [call.number for call in calls if call.name == "renameat2"]

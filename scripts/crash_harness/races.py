@@ -1,4 +1,4 @@
-"""Source and target change while the apply is stopped in the middle."""
+"""Changes in the middle of an apply."""
 
 import itertools
 import os
@@ -11,6 +11,7 @@ from harness.trees import difference, same, select
 
 
 def races(trial: Trial) -> None:
+    """Source and target change while the apply is stopped in the middle."""
     target_edits(trial)
     target_arrivals(trial)
     source_edits(trial)

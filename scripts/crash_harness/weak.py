@@ -40,6 +40,7 @@ class WeakTrial(Trial):
 
 
 def weak(trial: Trial) -> None:
+    """Killed in weak commits on exFAT, NTFS, sshfs, bindfs and overlayfs."""
     for kind in KINDS.values():
         if why := missing(kind):
             trial.results.skip("weak", f"{kind.name} {why}")
