@@ -118,14 +118,6 @@ SERVED = [
 ]
 
 
-def chosen(races: list[Race], words: list[str] | None, short: bool) -> list[Race]:
-    return [
-        race
-        for race in races
-        if any(word in race.name for word in words or [""]) and (race.short or words or not short)
-    ]
-
-
 def run(races: list[Race], tool: str, scratch: str, seconds: float, rng: random.Random) -> list[Row]:
     program = os.path.join(scratch, "swapper")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "swapper.c")

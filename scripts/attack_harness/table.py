@@ -4,16 +4,6 @@ from collections import Counter
 
 from harness.command import Outcome
 
-# The work of a part, and whether copiers by paths were attacked, too.
-HEADINGS = {
-    "races": ("race", True),
-    "served": ("race at what is served", True),
-    "paths": ("path that is served", False),
-    "stops": ("stop, then exchange", False),
-    "planted": ("planted", False),
-    "wire": ("at the other end of the line", False),
-}
-
 
 class Row:
     def __init__(self, name: str) -> None:
@@ -35,8 +25,8 @@ class Row:
 
 
 def show(part: str, rows: list[Row]) -> None:
-    title, naive = HEADINGS[part]
-    head = f"{title:<30}{'runs':>6}{'swaps':>10}{'escapes':>9}{'failures':>10}"
+    naive = any(row.caught is not None for row in rows)
+    head = f"{part:<30}{'runs':>6}{'swaps':>10}{'escapes':>9}{'failures':>10}"
     print("\n" + head + ("   cp -a, by paths" if naive else "") + "   exits")
     for row in filter(lambda row: row.runs, rows):
         caught = ""
