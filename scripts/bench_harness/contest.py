@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from bench_harness import comparison, forest, measure
 from bench_harness.measure import Wrong
-from harness.disk import Disk, can_mount, needs
+from harness.disk import MAKE, Disk, can_mount, needs
 from harness.scratch import remove
 
 GIGABYTE = 1 << 30
@@ -188,11 +188,10 @@ class Bench:
                 yield disk.mount_point
 
     def kinds(self) -> list[str]:
-        wanted = self.options.file_systems
-        found = [kind for kind in wanted if kind == self.kind or can_mount(kind)]
-        for kind in wanted:
-            if kind not in found:
-                self.note(f"{kind}: not tried; it {needs(kind)}")
+        """The kinds of durable file systems that can be tried."""
+        found = [kind for kind in MAKE if kind == self.kind or can_mount(kind)]
+        for kind in MAKE.keys() - found:
+            self.note(f"{kind}: not tried; it {needs(kind)}")
         return found
 
     # Running ----------------------------------------------------------------------------------

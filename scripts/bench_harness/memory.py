@@ -5,6 +5,7 @@ import os
 from bench_harness import measure
 from bench_harness.contest import Bench, Result, Table
 from bench_harness.forest import Tree
+from harness import trees
 from harness.scratch import remove
 
 FILES_PER_DIRECTORY = 100
@@ -59,9 +60,7 @@ def measure_all(bench: Bench, folder: str, files: int) -> None:
 
 def make(root: str, files: int) -> None:
     """Empty files. Their content does not matter here, and would use memory."""
-    for number in range(files):
-        directory = os.path.join(root, f"{number // FILES_PER_DIRECTORY**2:03}", f"{number // FILES_PER_DIRECTORY:05}")
-        if number % FILES_PER_DIRECTORY == 0:
-            os.makedirs(directory)
-        path = os.path.join(directory, f"report-{number:06}.txt")
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+    for number in range(0, files, FILES_PER_DIRECTORY):
+        names = (f"report-{file:06}.txt" for file in range(number, min(number + FILES_PER_DIRECTORY, files)))
+        directory = f"{number // FILES_PER_DIRECTORY**2:03}/{number // FILES_PER_DIRECTORY:05}"
+        trees.make(os.path.join(root, directory), dict.fromkeys(names, b""))
