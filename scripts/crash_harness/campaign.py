@@ -71,7 +71,7 @@ def succeeds(options: argparse.Namespace) -> bool:
 
 def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]:
     """The variants of a class. In two classes, one workload is exchanged as well."""
-    names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT, *([] if options.short else workloads.LONG)]
+    names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT]
     names = [workload for workload in names if workload in CHOSEN.get(name, names)]
     if name == "history" and options.short and names:
         names = [random.Random(seed).choice(names)]

@@ -94,22 +94,25 @@ def mass_delete(at: At) -> Iterator[None]:
 
 
 def attributes(at: At) -> Iterator[None]:
-    make(at(), {"a": files(4), "b": {"c": files(2)}, "l": ("->", "x")})
+    """Modes, times, owners and extended attributes."""
+    make(at(), {"a": files(4), "b": {"c": files(2)}, "e": files(2), "l": ("->", "x")})
+    os.setxattr(at("e", "x000"), "user.stays", b"1")
+    os.setxattr(at("b"), "user.goes", b"2")
     yield
-    for path, _, names in os.walk(at()):
-        for name in names:
-            full = os.path.join(path, name)
-            if os.path.islink(full):
-                os.utime(full, ns=(5, 1_600_000_000_000_000_005), follow_symlinks=False)
-            else:
-                os.chmod(full, 0o640)
+    for name in files(4):
+        os.chmod(at("a", name), 0o640)
+    os.utime(at("l"), ns=(5, 1_600_000_000_000_000_005), follow_symlinks=False)
     os.chmod(at("b"), 0o750)
     os.utime(at("b", "c"), ns=(7, 1_500_000_000_000_000_007))
     if os.geteuid() == 0:
         os.chown(at("a", "x000"), 12, 34)
+    os.setxattr(at("e", "x000"), "user.stays", b"changed")
+    os.setxattr(at("e", "x001"), "user.new", bytes(range(256)))
+    os.removexattr(at("b"), "user.goes")
 
 
 def type_changes(at: At) -> Iterator[None]:
+    """Other types, and groups of hard links that gain, lose and share names."""
     make(
         at(),
         {
@@ -119,8 +122,14 @@ def type_changes(at: At) -> Iterator[None]:
             "l2d": ("->", "f2d"),
             "d2l": {"k": b"k"},
             "p2f": "fifo",
+            "a": files(3),
+            "b": {},
+            "one": b"one",
+            "two": b"two",
         },
     )
+    os.link(at("one"), at("b", "one"))
+    os.link(at("two"), at("two too"))
     yield
     os.unlink(at("f2d"))
     make(at("f2d"), files(2))
@@ -134,28 +143,10 @@ def type_changes(at: At) -> Iterator[None]:
     os.symlink("f2l", at("d2l"))
     os.unlink(at("p2f"))
     write(at("p2f"), b"pipe no more")
-
-
-def links(at: At) -> Iterator[None]:
-    """Groups of hard links that gain, lose and share names."""
-    make(at(), {"a": files(3), "b": {}, "one": b"one", "two": b"two"})
-    os.link(at("one"), at("b", "one"))
-    os.link(at("two"), at("two too"))
-    yield
     os.link(at("one"), at("a", "one"))
     os.unlink(at("two"))
     os.unlink(at("a", "x000"))
     os.link(at("a", "x001"), at("a", "x000"))
-
-
-def xattrs(at: At) -> Iterator[None]:
-    make(at(), {"a": files(2), "b": {}})
-    os.setxattr(at("a", "x000"), "user.stays", b"1")
-    os.setxattr(at("b"), "user.goes", b"2")
-    yield
-    os.setxattr(at("a", "x000"), "user.stays", b"changed")
-    os.setxattr(at("a", "x001"), "user.new", bytes(range(256)))
-    os.removexattr(at("b"), "user.goes")
 
 
 def mixed_sizes(at: At) -> None:
@@ -175,8 +166,5 @@ DEFAULT = {
     "type changes": type_changes,
     "bulk": bulk,
 }
-# The workloads that the short form leaves out.
-LONG = {"links": links, "xattrs": xattrs}
-# The workloads of a class that asks for them.
-OTHERS = {"mixed sizes": mixed_sizes}
-WORKLOADS = DEFAULT | LONG | OTHERS
+# With those of a class that asks for them.
+WORKLOADS = DEFAULT | {"mixed sizes": mixed_sizes}
