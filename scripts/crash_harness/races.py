@@ -5,7 +5,7 @@ import os
 import re
 
 from crash_harness.trial import Trial
-from crash_harness.verdict import FOREIGN, Verdict, settle
+from crash_harness.verdict import FOREIGN, Verdict
 from harness import trees
 from harness.trees import difference, same, select
 
@@ -15,7 +15,6 @@ def races(trial: Trial) -> None:
     target_edits(trial)
     target_arrivals(trial)
     source_edits(trial)
-    other_runs(trial)
 
 
 # --- The target -------------------------------------------------------------------------------
@@ -158,32 +157,3 @@ def last_path_read(log: str, source: str) -> str | None:
     with open(log, errors="replace") as file:
         paths = [path for line in file if (path := path_read(line, source))]
     return paths[-1] if paths else None
-
-
-# --- Others -----------------------------------------------------------------------------------
-
-
-def other_runs(trial: Trial, name: str = "race") -> None:
-    """Another run is told that the target is locked, and readers of a commit that a run writes to it."""
-    trial.reset()
-    renames = trial.commit_renames()
-    for number in sorted({1, renames[0], renames[len(renames) // 2]}):
-        trial.reset()
-        with trial.stopped(("renameat2", number)) as halt:
-            fired = halt.wait()
-            trial.results.count(name, fired)
-            if fired:
-                expect_refusals(trial, f"{name} {trial.title}: at rename {number}")
-            code = halt.finish().code
-        settle(trial, f"{name} {trial.title}: with others at rename {number}", code)
-
-
-def expect_refusals(trial: Trial, case: str) -> None:
-    """The run is alive, so no command may say that it was interrupted."""
-    expected = [(75, trial.apply), (75, ["recover", trial.target])]
-    if trial.is_pending():
-        expected += [(75, ["plan", *trial.apply[1:]]), (0, ["status", trial.target])]
-    for wanted, arguments in expected:
-        code = trial.run(arguments).code
-        if code != wanted:
-            trial.results.fail("untruthful", case, f"{arguments[0]}: exit {code} instead of {wanted}")

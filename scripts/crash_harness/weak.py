@@ -3,7 +3,6 @@
 import os
 
 from crash_harness.injection import killed
-from crash_harness.races import other_runs
 from crash_harness.trial import CHANGING, Trial
 from crash_harness.verdict import settle
 from harness import trees
@@ -48,7 +47,7 @@ def weak(trial: Trial) -> None:
         with mounted(kind, trial.scratch) as place:
             weak_kills(WeakTrial(trial, kind, place))
             if trial.name == "first copy":
-                other_runs(WeakTrial(trial, kind, place), "weak")
+                other_runs(WeakTrial(trial, kind, place))
 
 
 def weak_kills(trial: WeakTrial) -> None:
@@ -77,3 +76,30 @@ def break_torn_lock(trial: WeakTrial) -> None:
             case = f"weak {trial.kind.name} torn lock"
             trial.results.fail("untruthful", case, f"got {refused.code} {refused.message}")
         trial.run(["recover", "--break-lock", trial.target])
+
+
+def other_runs(trial: WeakTrial) -> None:
+    """Another run is told that the target is locked, and readers of a commit that a run writes to it."""
+    trial.reset()
+    renames = trial.commit_renames()
+    for number in sorted({1, renames[0], renames[len(renames) // 2]}):
+        trial.reset()
+        case = f"weak {trial.title}: with others at rename {number}"
+        with trial.stopped(("renameat2", number)) as halt:
+            fired = halt.wait()
+            trial.results.count("weak", fired)
+            if fired:
+                expect_refusals(trial, case)
+            code = halt.finish().code
+        settle(trial, case, code)
+
+
+def expect_refusals(trial: WeakTrial, case: str) -> None:
+    """The run is alive, so no command may say that it was interrupted."""
+    expected = [(75, trial.apply), (75, ["recover", trial.target])]
+    if trial.is_pending():
+        expected += [(75, ["plan", *trial.apply[1:]]), (0, ["status", trial.target])]
+    for wanted, arguments in expected:
+        code = trial.run(arguments).code
+        if code != wanted:
+            trial.results.fail("untruthful", case, f"{arguments[0]}: exit {code} instead of {wanted}")
