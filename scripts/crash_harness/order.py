@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 
 from crash_harness.results import Results
 from crash_harness.trial import CHANGING, Trial
-from harness.trace import Call as RecordedCall
 from harness.trace import Injection, failing, killing
 
 TRACED = [*CHANGING, "close", "statx", "pread64", "read", "exit_group"]
@@ -364,12 +363,12 @@ def broken_logs(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
 
 def order(trial: Trial) -> None:
     """The order of the system calls of applies: whole, interrupted, undone, with failed barriers; and of recoveries."""
-    trace, calls = traced(trial, "apply", trial.apply)
-    prove_rules(trial, broken_traces(trace))
-    renames = [call.number for call in calls if call.name == "renameat2"]
-    middle = renames[len(renames) * 2 // 3]
+    prove_rules(trial, broken_traces(traced(trial, "apply", trial.apply)))
+    trial.reset()
+    renames = trial.commit_renames()
+    middle = renames[len(renames) // 2]
     traced(trial, "turns round", trial.apply, failing("renameat2", "EIO", middle))
-    interrupted, _ = traced(trial, "interrupted", trial.apply, ("pwrite64", "signal=INT:when=2"))
+    interrupted = traced(trial, "interrupted", trial.apply, ("pwrite64", "signal=INT:when=2"))
     prove_rules(trial, broken_logs(interrupted))
     for number in (1, 2):
         traced(trial, f"barrier {number} fails", trial.apply, failing("syncfs", "EIO", number))
@@ -399,14 +398,12 @@ def demand_proofs(results: Results) -> None:
             results.failures.append(f"order: no trace breaks {rule.__name__}")
 
 
-def traced(
-    trial: Trial, what: str, arguments: list[str], *inject: Injection, recovers: bool = False
-) -> tuple[Trace, list[RecordedCall]]:
+def traced(trial: Trial, what: str, arguments: list[str], *inject: Injection, recovers: bool = False) -> Trace:
     if not recovers:
         trial.reset()
-    recorded = trial.record(arguments, TRACED, inject)
+    trial.record(arguments, TRACED, inject)
     found = Trace(read_trace(trial.log), trial.source, trial.target, recovers=recovers)
     trial.results.count("order", True)
     for rule, message in violations(found):
         trial.results.fail("order", f"order {trial.name}: {what}", f"{rule.__name__}: {message}")
-    return found, recorded
+    return found
