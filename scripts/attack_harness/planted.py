@@ -2,10 +2,10 @@
 
 import os
 import socket
-from collections.abc import Iterator
 
-from attack_harness.scene import TOKEN, Scene, remove, write
+from attack_harness.scene import TOKEN, Scene, write
 from attack_harness.table import Row
+from harness.scratch import remove
 from harness.trees import content
 
 FILES = ["manifest.json", "journal", "journal.back", "mark", "last-run", "settings.json"]
@@ -20,20 +20,15 @@ def run(tool: str, scratch: str, short: bool) -> list[Row]:
     rows = []
     for name in FILES + DIRECTORIES:
         rows.append(row := Row(f"planted {name}"))
-        for kind in kinds(name):
+        for kind in KINDS:
+            if (kind == "hard link" and name in DIRECTORIES) or (kind == "foreign" and os.geteuid() != 0):
+                continue
             for command in COMMANDS[: 1 if short else None]:
                 scene = Scene(tool, scratch, "plant")
                 scene.step()
                 plant_in_state(scene, name, kind)
                 try_command(scene, row, f"{name} as {kind}", command)
     return rows
-
-
-def kinds(name: str) -> Iterator[str]:
-    for kind in KINDS:
-        is_possible = kind != "hard link" or name not in DIRECTORIES
-        if is_possible and (kind != "foreign" or os.geteuid() == 0):
-            yield kind
 
 
 def try_command(scene: Scene, row: Row, what: str, command: list[str]) -> None:

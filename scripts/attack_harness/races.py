@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from attack_harness.copiers import COPIERS
 from attack_harness.planted import plant
-from attack_harness.scene import HOT_FILES, STATE, Scene, remove
+from attack_harness.scene import HOT_FILES, STATE, Scene
 from attack_harness.served import PULL, PUSH, ServedScene
 from attack_harness.table import Row
 from harness import command
+from harness.scratch import remove
 from harness.trees import listing
 
 # A place, and the type of its stand-in.

@@ -1,13 +1,13 @@
 """A source and a target with canaries around them, and the checks after a run."""
 
 import os
-import shutil
 import stat
 import subprocess
 from collections.abc import Callable, Collection
 
 from harness import command, trees
 from harness.command import Outcome
+from harness.scratch import remove
 from harness.trees import content, difference, entries, listing, same, walk
 
 STATE = ".fsync-lite"
@@ -91,7 +91,7 @@ class Scene:
     def __init__(self, tool: str, scratch: str, name: str, *, first_apply: bool = True) -> None:
         self.tool = tool
         self.work = os.path.join(scratch, name)
-        shutil.rmtree(self.work, ignore_errors=True)
+        remove(self.work)
         self.source = os.path.join(self.work, "from", "source")
         self.target = os.path.join(self.work, "to", "target")
         self.aside = os.path.join(self.work, "aside")
@@ -198,10 +198,3 @@ class Scene:
 
 def told(run: Outcome | None) -> str:
     return f"exit {run.code}: {run.message[-400:]}" if run else "it does not end"
-
-
-def remove(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    elif os.path.lexists(path):
-        os.unlink(path)

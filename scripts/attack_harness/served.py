@@ -4,8 +4,9 @@ import os
 import shlex
 import shutil
 
-from attack_harness.scene import STATE, Scene, remove, write
+from attack_harness.scene import STATE, Scene, write
 from attack_harness.table import Row
+from harness.scratch import remove
 
 # Whose path the client gives.
 PUSH, PULL = "push", "pull"

@@ -7,7 +7,6 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from typing import TypeVar
 
 from harness import command
 
@@ -60,9 +59,6 @@ def unmount(place: str) -> None:
     raise SystemExit(f"{place} cannot be unmounted")
 
 
-AnyDisk = TypeVar("AnyDisk", bound="Disk")
-
-
 class Disk:
     """A file system in an image; of tmpfs just the mount."""
 
@@ -75,7 +71,7 @@ class Disk:
         self.target = os.path.join(self.mount_point, "target")
 
     @contextlib.contextmanager
-    def mounted(self: AnyDisk) -> Iterator[AnyDisk]:
+    def mounted(self) -> Iterator["Disk"]:
         """A new one, mounted. It is removed at the end."""
         os.makedirs(self.mount_point, exist_ok=True)
         if self.kind != "tmpfs":
