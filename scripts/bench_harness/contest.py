@@ -17,7 +17,6 @@ from bench_harness.measure import Wrong
 from harness.disk import MAKE, Disk, can_mount, needs
 from harness.scratch import remove
 
-GIGABYTE = 1 << 30
 # A larger tree is looked at as a whole only after the last round; before that, what was changed in
 # it.
 SMALL_TREE = 100_000
@@ -144,13 +143,12 @@ class Bench:
             self.note(f"{forest.LINUX} is not there (Debian's linux-source-6.1): a generated tree in its place")
         return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
 
-    def large_size(self) -> int:
-        """The size of each of four large files: as the memory allows, with a copy and space to write it."""
-        if self.options.quick:
-            return 32 << 20
-        size = min(GIGABYTE, self.free() // (4 * 3) >> 20 << 20)
-        if size < GIGABYTE:
-            self.note(f"not enough room for files of 1 GB: {size >> 20} MB")
+    def large_size(self, most: int = 1 << 30, small: int = 32 << 20, times: int = 4 * 3) -> int:
+        """The size of a large file: as the memory allows, so many times. For four files there is each, a copy, and
+        space to write it."""
+        size = small if self.options.quick else min(most, self.free() // times >> 20 << 20)
+        if size < most and not self.options.quick:
+            self.note(f"not enough room for files of {most >> 20:,} MB: {size >> 20:,} MB")
         return size
 
     def free(self) -> int:

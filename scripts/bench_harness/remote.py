@@ -130,7 +130,8 @@ class Remote:
                 self.bench.share(table, TAR, 1 / 0.9, name)
 
     def image(self, folder: str) -> None:
-        size = self.image_size()
+        # There is the image, three mirrors of it, and a new one.
+        size = self.bench.large_size(4 << 30, 512 << 20, 6)
         count = size // BLOCK // 100
         tree = forest.large(os.path.join(folder, "source"), 1, size)
         tree.changed = tree.files
@@ -150,15 +151,6 @@ class Remote:
                 sent = self.bytes_of(table, name)
                 ratio = sent and sent / count / BLOCK
                 self.bench.goal(f"{table.title}: {name}: bytes / what changed", ratio, 1.05)
-
-    def image_size(self) -> int:
-        """There is the image, three mirrors of it, and a new one."""
-        if self.bench.options.quick:
-            return 512 << 20
-        size = min(4 << 30, self.bench.free() // 6 >> 20 << 20)
-        if size < 4 << 30:
-            self.bench.note(f"remote: not enough room for a file of 4 GiB: {size >> 20} MiB")
-        return size
 
     # --- Who takes part -----------------------------------------------------------------------
 
