@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bench_harness.contest import Bench, Goal, Table
+from bench_harness.contest import Bench, Table
 
 
 def seconds(value: float) -> str:
@@ -55,15 +55,12 @@ def rows(table: Table) -> list[list[str]]:
 
 
 def goal_rows(bench: Bench) -> list[list[str]]:
-    def verdict(goal: Goal) -> str:
-        return "small" if bench.options.quick and goal.value is not None else goal.verdict
-
     return [["", "goal", "value", ""]] + [
         [
             goal.text,
             f"<= {number(goal.bound, goal.unit)}",
             number(goal.value, goal.unit),
-            verdict(goal),
+            "small" if bench.options.quick and goal.value is not None else goal.verdict,
         ]
         for goal in bench.goals
     ]

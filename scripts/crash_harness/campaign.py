@@ -105,12 +105,10 @@ def run(
 @contextlib.contextmanager
 def place(name: str, exchanges: bool | str, scratch: str) -> Iterator[str | None]:
     """The place for the trees of a class; None if there is none. The power class uses new file systems."""
-    if exchanges != SUBVOLUME:
+    if exchanges != SUBVOLUME or name == "power":
         yield scratch
     elif not disk.can_mount("btrfs"):
         yield None
-    elif name == "power":
-        yield scratch
     else:
         with disk.Disk(scratch, "btrfs", megabytes=512).mounted() as mounted:
             yield mounted.mount_point
