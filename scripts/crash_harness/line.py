@@ -57,19 +57,6 @@ class FarTrial(Trial):
         self.sent: list[int] = []
         self.title = f"{self.name} {way}"
 
-    def reset(self, target: str | None = None) -> None:
-        if self.is_first_copy() and os.path.exists(self.target):
-            trees.make(self.work, {"empty": {}})
-            command.run(["rm", "-rf", self.target], check=True)
-            os.rename(os.path.join(self.work, "empty"), self.target)
-            self.old = self.there()
-        else:
-            super().reset(target)
-
-    def is_first_copy(self) -> bool:
-        """Then no case changes the source."""
-        return hasattr(self, "old") and self.old.keys() == {b"."}
-
     @property
     def apply(self) -> list[str]:
         return self.over(super().apply)
@@ -126,9 +113,6 @@ class FarUndo(FarTrial, Undo):
     def __init__(self, trial: Trial, line: Line, way: str) -> None:
         FarTrial.__init__(self, trial, line, way)
         self.title = f"{self.name} undo"
-
-    def is_first_copy(self) -> bool:
-        return False
 
     @property
     def command(self) -> list[str]:
