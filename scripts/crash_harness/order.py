@@ -10,22 +10,11 @@ import re
 from collections.abc import Callable, Iterator
 
 from crash_harness.results import Results
-from crash_harness.trial import CHANGING, Trial
+from crash_harness.trial import CHANGING, SYNCING, Trial
 from harness.trace import Injection, failing, killing
 
 TRACED = [*CHANGING, "close", "statx", "pread64", "read", "exit_group"]
-NAMING = {"mkdirat", "symlinkat", "mknodat", "renameat2", "unlinkat", "linkat"}
 FILLING = {"write", "pwrite64", "copy_file_range", "ftruncate", "fallocate", "ioctl"}
-SETTING = {
-    "fchmod",
-    "fchmodat2",
-    "chmod",
-    "fchown",
-    "fchownat",
-    "utimensat",
-    "fsetxattr",
-    "fremovexattr",
-}
 # Which files are staged whole and durable.
 LOG = "log"
 FD = r"(\d+|AT_FDCWD)<([^>]*)>"
@@ -57,7 +46,7 @@ class Call:
             return "O_CREAT" in self.arguments or "O_TRUNC" in self.arguments
         if self.name == "ioctl":
             return "FICLONE" in self.arguments or "0x94" in self.arguments
-        return self.name in NAMING or self.name in FILLING or self.name in SETTING
+        return self.name in CHANGING and self.name not in (*SYNCING, "flock")
 
     def __repr__(self) -> str:
         return f"{self.name} {self.path}" + (f" -> {self.goal}" if self.goal else "")
