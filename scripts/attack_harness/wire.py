@@ -526,7 +526,6 @@ def served(tool: str, scratch: str, row: Row) -> None:
 
     much = Bound((0,), seconds=60, memory=300 << 20)
     cases: list[tuple[str, list[str], Callable[[Line], None], Bound]] = [
-        ("only pings", serve("--timeout", "1s"), apply({OPEN: lambda line, id: line.pings()}), Bound((0,))),
         ("only pings, at a scan", serve("--timeout", "1s"), apply({SCAN: lambda line, id: line.pings()}), Bound((0,))),
         ("only pings, of a client that reads", serve("--timeout", "1s"), idle, Bound((69,), None)),
         ("too much memory", serve("--max-memory", "40M"), apply({SCAN: floods}), much),

@@ -22,8 +22,6 @@ WORKLOADS = ["mixed changes", "mass delete", "type changes"]
 
 def history(trial: Trial) -> None:
     """Undo, restore in place and prune, killed and failing: no kept snapshot is lost."""
-    if trial.name not in WORKLOADS:
-        return
     for kind in [Undo, Restore, Prune, Join] + [Conversion] * (trial.name == WORKLOADS[0]):
         case = kind(trial)
         kills(case, "history", 2 if trial.short else None)

@@ -119,15 +119,5 @@ def make(root: str, *, levels: int = 2000, with_huge: bool = True) -> None:
         os.close(descriptor)
 
     # Directories come last, because making their content moved their times.
-    for directory in [
-        "names",
-        "modes",
-        "owners",
-        "times",
-        "links",
-        "holes",
-        "others",
-        "empty directory",
-        ".",
-    ]:
-        os.utime(path(directory), ns=(0, 1500000000987654321))
+    for name in [*TREE, "."]:
+        os.utime(path(name), ns=(0, 1500000000987654321))
