@@ -1,7 +1,5 @@
 """The output: tables in Markdown."""
 
-from collections.abc import Iterator
-
 from bench_harness.contest import Bench, Table
 
 
@@ -66,19 +64,14 @@ def goal_rows(bench: Bench) -> list[list[str]]:
     ]
 
 
-def sections(bench: Bench) -> Iterator[tuple[str, list[list[str]]]]:
-    """Title and rows of each table."""
-    if bench.goals:
-        yield "Goals" + ", which are for larger trees" * bench.options.quick, goal_rows(bench)
-    for table in bench.tables:
-        yield table.title, rows(table)
-
-
 def markdown(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
     """Markdown that can be read as it is: the columns are aligned."""
     lines = [f"- {key}: {value}" for key, value in circumstances] + [f"- note: {note}" for note in bench.notes]
     lines += [f"- wrong: {fault}" for fault in bench.faults]
-    for title, table in sections(bench):
+    sections = [(table.title, rows(table)) for table in bench.tables]
+    if bench.goals:
+        sections.insert(0, ("Goals" + ", which are for larger trees" * bench.options.quick, goal_rows(bench)))
+    for title, table in sections:
         table = [[cell.replace("|", "\\|") for cell in row] for row in table]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines += ["", f"### {title}", ""]

@@ -124,17 +124,12 @@ def source_edits(trial: Trial) -> None:
             trial.results.count("race", path)
             if code == 0 and path not in copied:
                 code = trial.run(trial.apply).code
-            where = f"source edited at {point}{', time put back' * hides}"
-            judge_source_edit(trial, f"race {trial.name}: {where}", code)
-
-
-def judge_source_edit(trial: Trial, case: str, code: int) -> None:
-    found, wanted = trial.there(), trees.walk(trial.source)
-    if code == 0 and not same(found, wanted, ()):
-        text = "exit 0 and another content: " + difference(found, wanted)
-        trial.results.fail("untruthful", case, text)
-    if code not in (0, 1):
-        trial.results.fail("untruthful", case, f"exit {code}")
+            case = f"race {trial.name}: source edited at {point}{', time put back' * hides}"
+            found, wanted = trial.there(), trees.walk(trial.source)
+            if code == 0 and not same(found, wanted, ()):
+                trial.results.fail("untruthful", case, "exit 0 and another content: " + difference(found, wanted))
+            if code not in (0, 1):
+                trial.results.fail("untruthful", case, f"exit {code}")
 
 
 def rewrite_in_place(path: str, hides: bool) -> None:

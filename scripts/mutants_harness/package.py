@@ -82,12 +82,14 @@ def read_list() -> list[Mutant]:
     return mutants
 
 
-def paths(mutants: list[Mutant]) -> list[str]:
-    return sorted({mutant.path for mutant in mutants})
+def mutated(mutants: list[Mutant]) -> dict[str, str]:
+    """The files with all their mutants, by path."""
+    paths = sorted({mutant.path for mutant in mutants})
+    return {path: with_mutants(path, [mutant for mutant in mutants if mutant.path == path]) for path in paths}
 
 
-def mutated(path: str, mutants: list[Mutant]) -> str:
-    """The file with all its mutants. If some share a part, each one wraps the one before it."""
+def with_mutants(path: str, mutants: list[Mutant]) -> str:
+    """If some share a part, each one wraps the one before it."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         text = file.read()
     changed: dict[tuple[int, int], str] = {}
@@ -109,8 +111,7 @@ def copy_package(mutants: list[Mutant]) -> None:
         listing = "git ls-files -z --cached --others --exclude-standard --deduplicate"
         # One that was removed may still be in the index.
         run(["sh", "-c", f'{listing} | xargs -0 cp --parents -pt "$0"', new], cwd=ROOT)
-        texts = {path: mutated(path, [mutant for mutant in mutants if mutant.path == path]) for path in paths(mutants)}
-        for path, text in (texts | {SWITCH_FILE: SWITCH_CODE}).items():
+        for path, text in (mutated(mutants) | {SWITCH_FILE: SWITCH_CODE}).items():
             with open(os.path.join(new, path), "w", encoding="utf-8") as file:
                 file.write(text)
         os.makedirs(COPY, exist_ok=True)
