@@ -124,12 +124,11 @@ class Bench:
             self.notes.append(text)
             print(f"note: {text}", flush=True)
 
-    def has(self, *programs: str) -> bool:
-        for program in programs:
-            if not shutil.which(program):
-                self.note(f"{program} is not installed: left out")
-                return False
-        return True
+    def has(self, program: str) -> bool:
+        found = bool(shutil.which(program))
+        if not found:
+            self.note(f"{program} is not installed: left out")
+        return found
 
     def generated(self, files: int) -> forest.Tree:
         return self._tree(f"generated-{files}", lambda root: forest.generated(root, files))

@@ -13,7 +13,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from harness.command import Outcome
 
@@ -111,7 +111,7 @@ def points(counts: Counter, names: Iterable[str], sample: int | None, rng: rando
 class Halt:
     """A traced run that stops at its points, to be looked at, disturbed, continued or killed."""
 
-    def __init__(self, command: list[str], log: str, seconds: float, **options: Any) -> None:
+    def __init__(self, command: list[str], log: str, seconds: float) -> None:
         self.log, self.seconds = log, seconds
         with contextlib.suppress(FileNotFoundError):
             os.unlink(log)
@@ -121,7 +121,6 @@ class Halt:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            **options,
         )
 
     def wait(self) -> bool:

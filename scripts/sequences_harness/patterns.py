@@ -12,9 +12,6 @@ class Filters:
         self.patterns = tuple(patterns)
         self._rules = [rule(pattern) for pattern in self.patterns]
 
-    def __eq__(self, other):
-        return self.patterns == other.patterns
-
     def options(self):
         words = []
         for pattern in self.patterns:
