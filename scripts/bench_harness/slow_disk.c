@@ -55,11 +55,6 @@ static int get_status(const char *path, struct stat *status, struct fuse_file_in
     return 0;
 }
 
-static int open_file(const char *path, struct fuse_file_info *file) {
-    (void)path, (void)file;
-    return 0;
-}
-
 static int read_file(const char *path, char *buffer, size_t size, off_t offset, struct fuse_file_info *file) {
     (void)path, (void)file;
     seek_to(offset, size);
@@ -71,11 +66,6 @@ static int write_file(const char *path, const char *buffer, size_t size, off_t o
     (void)path, (void)file;
     ssize_t count = pwrite(image, buffer, size, offset);
     return count < 0 ? -errno : (int)count;
-}
-
-static int sync_file(const char *path, int data_only, struct fuse_file_info *file) {
-    (void)path, (void)data_only, (void)file;
-    return 0;
 }
 
 static int allocate(const char *path, int mode, off_t offset, off_t length, struct fuse_file_info *file) {
@@ -93,8 +83,7 @@ static void *start(struct fuse_conn_info *connection, struct fuse_config *config
 }
 
 static const struct fuse_operations operations = {
-    .getattr = get_status, .open = open_file, .read = read_file, .write = write_file,
-    .fsync = sync_file, .fallocate = allocate, .init = start,
+    .getattr = get_status, .read = read_file, .write = write_file, .fallocate = allocate, .init = start,
 };
 
 int main(int count, char **arguments) {
