@@ -5,12 +5,12 @@
 //   calls copy SOURCE TARGET       copies a tree with times and modes on two threads, and waits until the file system
 //                                  has it
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +23,6 @@ enum { BUFFER = 256 << 10, LIST = 32 << 10, NAMES = 256 };
 #ifndef SYS_listxattrat
 #define SYS_listxattrat 465
 #endif
-
-struct entry {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
 
 // Directories that are not read yet, by their paths below a root, and the number that are being read.
 struct walk {
@@ -146,9 +138,9 @@ static void *work(void *argument) {
         int from = checked(openat(walk->root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path);
         int to = walk->copy < 0 ? -1 : checked(openat(walk->copy, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path);
         long length;
-        while ((length = checked(syscall(SYS_getdents64, from, list, LIST), path)) > 0)
-            for (long at = 0; at < length; at += ((struct entry *)(list + at))->length) {
-                const char *name = ((struct entry *)(list + at))->name;
+        while ((length = checked(getdents64(from, list, LIST), path)) > 0)
+            for (long at = 0; at < length; at += ((struct dirent64 *)(list + at))->d_reclen) {
+                const char *name = ((struct dirent64 *)(list + at))->d_name;
                 if (strcmp(name, ".") && strcmp(name, "..")) take(walk, from, to, path, name, buffer);
             }
         if (to >= 0) {

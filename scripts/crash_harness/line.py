@@ -12,7 +12,7 @@ from typing import Any
 
 from crash_harness.history import Undo
 from crash_harness.trial import CHANGING, READING, Trial
-from crash_harness.verdict import settle
+from crash_harness.verdict import DONE, PENDING, settle
 from harness import command, trace, trees
 from harness.command import Outcome
 from harness.line import NEEDS, Line
@@ -21,7 +21,6 @@ from harness.trees import difference, same
 
 WORKLOADS = ["mixed sizes", "mixed changes"]
 # The exit codes of a run whose connection was lost. After PENDING the commit may have ended in any way.
-DONE, PENDING = 0, 6
 UNCHANGED = (1, 69)
 OUTCOMES = (DONE, PENDING, *UNCHANGED)
 POINTS, FEW_POINTS = 100, 2

@@ -56,18 +56,16 @@ static ssize_t part(int descriptor, size_t count) {
         ssize_t some = part(fd, count);                              \
         return some < 0 ? -1 : NEXT(name)(fd, buffer, (size_t)some); \
     }
-#define AT_OFFSET(name, content, type)                                       \
-    ssize_t name(int fd, content *buffer, size_t count, type offset) {       \
+#define AT_OFFSET(name, content)                                             \
+    ssize_t name(int fd, content *buffer, size_t count, off_t offset) {      \
         ssize_t some = part(fd, count);                                      \
         return some < 0 ? -1 : NEXT(name)(fd, buffer, (size_t)some, offset); \
     }
 
 AT_POSITION(read, void)
 AT_POSITION(write, const void)
-AT_OFFSET(pread, void, off_t)
-AT_OFFSET(pread64, void, off64_t)
-AT_OFFSET(pwrite, const void, off_t)
-AT_OFFSET(pwrite64, const void, off64_t)
+AT_OFFSET(pread, void)
+AT_OFFSET(pwrite, const void)
 
 ssize_t copy_file_range(int from, off64_t *start, int to, off64_t *goal, size_t count, unsigned flags) {
     ssize_t some = part(to, count);
