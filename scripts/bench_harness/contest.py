@@ -259,8 +259,7 @@ class Bench:
                 (line.split(":")[1].strip() for line in file if line.startswith("model name")),
                 platform.machine(),
             )
-        with open("/proc/meminfo") as file:
-            memory = int(file.readline().split()[1]) / (1 << 20)
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
         versions = []
         for name, option in {self.tool: "--version", **VERSIONS}.items():
             if shutil.which(name):

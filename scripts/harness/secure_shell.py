@@ -55,17 +55,10 @@ def secure_shell(folder: str) -> Iterator[str]:
     # It starts itself again for each connection, by its whole path.
     process = subprocess.Popen([shutil.which("sshd"), "-D", "-f", server])
     try:
-        if not wait_until(lambda: answers(port), 5, process):
+        if not wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, 5, process):
             raise TimeoutError("sshd does not answer")
         yield client
     finally:
         process.terminate()
         process.wait()
         shutil.rmtree(place)
-
-
-def answers(port: int) -> bool:
-    with contextlib.suppress(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port)).close()
-        return True
-    return False
