@@ -22,6 +22,7 @@ from typing import NamedTuple
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from attack_harness.scene import write
 from attack_harness.table import Row
 from harness.scratch import remove
 from harness.trees import make
@@ -470,9 +471,7 @@ def run(tool: str, scratch: str, short: bool) -> list[Row]:
         row = rows["a hostile source" if case in SOURCES else "a hostile target"]
         folder = fresh(scratch)
         ssh = os.path.join(folder, "ssh")
-        with open(ssh, "w") as file:
-            file.write(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-B', __file__, case])}\n")
-        os.chmod(ssh, 0o755)
+        write(ssh, f"#!/bin/sh\nexec {shlex.join([sys.executable, '-B', __file__, case])}\n".encode(), 0o755)
         places = ["far:/src", "target"] if case in SOURCES else ["source", "far:/t"]
         words = [tool, "apply", *(os.path.join(folder, p) if ":" not in p else p for p in places), "--ssh", ssh]
         victim = watched(words, 60)

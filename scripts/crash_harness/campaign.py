@@ -58,8 +58,15 @@ def succeeds(options: argparse.Namespace) -> bool:
     # Thousands of cases, each with its syncs.
     with scratch("crash", options.scratch or memory(2 << 30)) as folder, contextlib.suppress(Noticed):
         for name in classes:
-            for variant in variants(name, options, chosen):
-                run(name, variant, tool, folder, chosen, options.short, results)
+            for workload, exchanges in variants(name, options, chosen):
+                before = results.cases[name]
+                rng = random.Random(f"{chosen} {name} {workload}" + " exchange" * bool(exchanges))
+                with place(name, exchanges, folder) as found:
+                    if not found:
+                        results.skip(name, f"a subvolume {disk.needs('btrfs')}")
+                        continue
+                    CLASSES[name](Trial(tool, found, workload, results, rng, options.short, exchanges))
+                print(f"{name}: {workload}{HOW[exchanges]}: {results.cases[name] - before} cases", flush=True)
         results.demand_fired(
             classes if options.classes else [name for name in classes if variants(name, options, chosen)]
         )
@@ -79,27 +86,6 @@ def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]
     if name in ("kill", "power") and not options.exchange and "mixed changes" in names:
         found += [("mixed changes", True), ("mixed changes", SUBVOLUME)]
     return found
-
-
-def run(
-    name: str,
-    variant: Variant,
-    tool: str,
-    scratch: str,
-    seed: str,
-    short: bool,
-    results: Results,
-) -> None:
-    workload, exchanges = variant
-    before = results.cases[name]
-    rng = random.Random(f"{seed} {name} {workload}" + " exchange" * bool(exchanges))
-    with place(name, exchanges, scratch) as folder:
-        if folder:
-            CLASSES[name](Trial(tool, folder, workload, results, rng, short, exchanges))
-            cases = results.cases[name] - before
-            print(f"{name}: {workload}{HOW[exchanges]}: {cases} cases", flush=True)
-        else:
-            results.skip(name, f"a subvolume {disk.needs('btrfs')}")
 
 
 @contextlib.contextmanager
