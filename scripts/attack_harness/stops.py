@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 
+from attack_harness.races import within
 from attack_harness.scene import STATE, Scene
 from attack_harness.table import Row
 from harness import command, trace
@@ -19,13 +20,8 @@ CALLS = """
 
 # The places. `*` is an existing name, such as the transaction's own directory in the stage.
 PLACES = {
-    "from/source/hot": "source/hot",
-    "from/source/hot/deep/er": "source/hot/deep/er",
-    "from/source/hot/f1": "source/hot/f1",
-    "to/target/hot": "target/hot",
-    "to/target/hot/deep/er": "target/hot/deep/er",
-    "to/target/hot/f1": "target/hot/f1",
-    "to/target/cold/moving": "target/cold/moving",
+    **dict(within("source", "hot", "hot/deep/er", "hot/f1")),
+    **dict(within("target", "hot", "hot/deep/er", "hot/f1", "cold/moving")),
     f"to/target/{STATE}": "state",
     f"to/target/{STATE}/stage": "state/stage",
     f"to/target/{STATE}/stage/*": "state/stage",

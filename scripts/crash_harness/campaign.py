@@ -47,9 +47,6 @@ EXCHANGED = {
 }
 HOW = {False: "", True: ", exchanged", SUBVOLUME: ", exchanged as a subvolume"}
 
-# A workload, and how its target is exchanged.
-Variant = tuple[str, bool | str]
-
 
 def succeeds(options: argparse.Namespace) -> bool:
     classes = [name for name in options.classes or EXCHANGED[options.exchange] if name not in options.without]
@@ -76,13 +73,13 @@ def succeeds(options: argparse.Namespace) -> bool:
     return not results.failures
 
 
-def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]:
-    """The variants of a class. In two classes, one workload is exchanged as well."""
+def variants(name: str, options: argparse.Namespace, seed: str) -> list[tuple[str, bool | str]]:
+    """The workloads of a class, and how the target is exchanged. In two classes, one is exchanged as well."""
     names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT]
     names = [workload for workload in names if workload in CHOSEN.get(name, names)]
     if name == "history" and options.short and names:
         names = [random.Random(seed).choice(names)]
-    found: list[Variant] = [(workload, options.exchange) for workload in names]
+    found: list[tuple[str, bool | str]] = [(workload, options.exchange) for workload in names]
     if name in ("kill", "power") and not options.exchange and "mixed changes" in names:
         found += [("mixed changes", True), ("mixed changes", SUBVOLUME)]
     return found

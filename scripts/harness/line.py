@@ -10,9 +10,6 @@ from harness import command
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "line.c")
 NEEDS = "needs a C compiler"
 
-# A shell of this machine is the other end.
-HERE = ("here",)
-
 
 class Traffic(NamedTuple):
     """Bytes there and back, those of them that are content, and how often the direction changed."""
@@ -35,8 +32,8 @@ class Line:
     def compiles(self) -> bool:
         return os.path.exists(self.program) or command.compiled(SOURCE, self.program, "-pthread")
 
-    def words(self, *options: str, ssh: Sequence[str] = HERE) -> list[str]:
-        """The command in ssh's place."""
+    def words(self, *options: str, ssh: Sequence[str] = ("here",)) -> list[str]:
+        """The command in ssh's place. Without another one, a shell of this machine is the other end."""
         return [self.program, *options, self.report, *ssh]
 
     def conveying(self, tool: str) -> list[str]:
