@@ -214,12 +214,7 @@ static int peak(const char *path, char **words) {
     struct rusage usage;
     int status;
     char text[32];
-    pid_t process = fork();
-    if (process == 0) {
-        execvp(words[0], words);
-        _exit(127);
-    }
-    wait4(process, &status, 0, &usage);
+    wait4(start(words, -1, -1, 0), &status, 0, &usage);
     snprintf(text, sizeof text, "%ld\n", usage.ru_maxrss << 10);
     report(path, text);
     return code_of(status);
