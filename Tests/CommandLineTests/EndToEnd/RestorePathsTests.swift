@@ -189,17 +189,6 @@ struct RestorePathsTests {
         }
     }
 
-    @Test func aWholeTreeGoesToAnEmptyDirectoryOnly() throws {
-        let scene = try scene()
-        for place in [["--to-source"], ["--to", "there"]] {
-            try scene.run(["snapshot", "restore", "target", "latest"] + place).expect(
-                4,
-                says:
-                    "already has files, and a whole tree is copied only to an empty directory. Name the paths"
-            )
-        }
-    }
-
     @Test func anotherKindOfEntryIsInTheWay() throws {
         let scene = try scene()
         try scene.build(["a": ["mine": "mine"]], at: "there/docs")
