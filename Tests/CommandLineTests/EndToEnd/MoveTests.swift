@@ -163,21 +163,6 @@ struct MoveTests {
         #expect(try scene.historyKeeps("junk"))
     }
 
-    @Test func movedAndEditedFileIsMoveThenUpdate() throws {
-        let scene = try MirrorScene(["d": ["a": "one", "b": "two"]]).mirrored()
-        try scene.move("source/d", to: "source/e")
-        try scene.append("!", to: "source/e/a")
-        try scene.move("source/e/b", to: "source/c")
-        try scene.append("?", to: "source/c")
-        let lines = try scene.planned().actionLinesButTimes
-        #expect(lines.contains("move d/b -> c (renamed)"))
-        #expect(lines.contains("update c (size, modified)"))
-        #expect(lines.contains("move d -> e (renamed)"))
-        #expect(lines.contains("update e/a (size, modified)"))
-        try scene.mirror()
-        #expect(try scene.mirror("--json").json().text("outcome") == "unchanged")
-    }
-
     /// Entries that `--no-delete` protects remain in their directory, even if the one above moves away.
     @Test func directoryStaysAtItsPathWhenTheOneAboveMovesAway() throws {
         let scene = try MirrorScene(["a": ["e": ["f": "file", "extra": "x"], "other": "o"]]).mirrored()
