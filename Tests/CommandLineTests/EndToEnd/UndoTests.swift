@@ -53,15 +53,6 @@ struct UndoTests {
             ])
     }
 
-    @Test func theFirstApplyToo() throws {
-        let scene = try MirrorScene(["a": "new"])
-        try scene.build(["b": "mine"], at: "target")
-        let before = try TreeSnapshot(scene.target)
-        try scene.mirror("--adopt")
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
-    }
-
     /// The source may contain a mirror. The state's name is reserved only at the root.
     @Test func aDeletedMirrorComesBackWhole() throws {
         let scene = try MirrorScene([
