@@ -47,6 +47,7 @@ struct BadInputTests {
             (["apply", "source", "target", "--include", ""], "--include is empty"),
             (["apply", "source", "target", "--max-delete", "many"], "--max-delete"),
             (["apply", "host:", "target"], "./"), (["plan", "source", "host:"], "./"),
+            (["apply", "--prepare", "--exchange", "source", "target"], "--prepare and --exchange exclude"),
         ] as [([String], String)])
     func commandLineWithoutSenseIs64(arguments: [String], text: String) throws {
         let scene = try MirrorScene(["a": "1"])

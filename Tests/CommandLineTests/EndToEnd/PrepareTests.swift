@@ -200,11 +200,6 @@ struct PrepareTests {
         #expect(try scene.run("snapshot", "list", "target").output.contains("good"))
     }
 
-    @Test func notWithAnExchange() throws {
-        let scene = try scene()
-        try scene.run("apply", "--prepare", "--exchange", "source", "target").expect(64)
-    }
-
     @Test func aSavedPlanIsPrepared() throws {
         let scene = try scene()
         #expect(try scene.run("plan", "source", "target", "--out", "plan").code == 0)
