@@ -6,24 +6,17 @@ import Testing
 struct DerivedAttributeTests {
     private static let tree: TreeLiteral = ["file": "f", "dir": ["inside": "i"]]
 
-    /// One of the two trees is on a new XFS.
-    private func onXFS(_ tree: String, _ body: (MirrorScene) throws -> Void) throws {
+    /// XFS also shows them as `trusted.SGI_ACL_FILE` and `trusted.SGI_ACL_DEFAULT`. Another file system would
+    /// store these names.
+    @Test(
+        .needs(.xfs), arguments: ["source", "target"])
+    func aclsStayWhileAnotherAttributeChangesOnXFS(tree: String) throws {
         let scene = try MirrorScene([:], inMemory: true)
         try scene.build([:], at: "target")
         try scene.mounted(.xfs, at: tree) {
             try scene.build(Self.tree, at: "source")
             try scene.setAttribute(AccessList.access, AttributeChange.readable.bytes, of: "source/file")
             try scene.setAttribute(AccessList.inherited, AttributeChange.inherited.bytes, of: "source/dir")
-            try body(scene)
-        }
-    }
-
-    /// XFS also shows them as `trusted.SGI_ACL_FILE` and `trusted.SGI_ACL_DEFAULT`. Another file system would
-    /// store these names.
-    @Test(
-        .needs(.xfs), arguments: ["source", "target"])
-    func aclsStayWhileAnotherAttributeChangesOnXFS(tree: String) throws {
-        try onXFS(tree) { scene in
             try scene.mirrorAll()
             if tree == "source" {
                 let names = try HostCommand.output("getfattr", "-m", "-", scene.path("target/file"))

@@ -83,16 +83,4 @@ extension MirrorScene {
         try recoverStoppedApply("--back", options: options, sourceLocation: sourceLocation).expect(
             0, sourceLocation: sourceLocation)
     }
-
-    /// Kills an apply after its last operation twice. The first one is undone, the second one is finished.
-    ///
-    /// - Parameter before: the state of the target before.
-    func expectTakenBackAndFinished(
-        from before: WholeState, sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        try takenBackApply(sourceLocation: sourceLocation)
-        #expect(try wholeState().differences(from: before) == [], sourceLocation: sourceLocation)
-        try recoverStoppedApply(sourceLocation: sourceLocation).expect(0, sourceLocation: sourceLocation)
-        try expectAllMirrored()
-    }
 }

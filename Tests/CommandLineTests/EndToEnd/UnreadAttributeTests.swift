@@ -7,7 +7,8 @@ import Testing
 /// Entries with more names of attributes than the kernel lists.
 @Suite(.needs(.root, .xfs))
 struct UnreadAttributeTests {
-    private func withManyNames(_ body: (MirrorScene) throws -> Void) throws {
+    @Test(arguments: [nil, FarMachine.Side.source])
+    func theContentIsMirroredAndTheRestListed(_ side: FarMachine.Side?) throws {
         let scene = try MirrorScene([:], inMemory: true)
         try TestDisk.xfs.mounted(at: scene.source) {
             try scene.build(["f": "f", "d": ["in": "in"], "ok": "ok"], at: "source")
@@ -18,13 +19,6 @@ struct UnreadAttributeTests {
                 }
             }
             #expect(setxattr(scene.path("source/ok"), "user.a", "b", 1, 0) == 0)
-            try body(scene)
-        }
-    }
-
-    @Test(arguments: [nil, FarMachine.Side.source])
-    func theContentIsMirroredAndTheRestListed(_ side: FarMachine.Side?) throws {
-        try withManyNames { scene in
             if let side { scene.far = try FarMachine(has: side) }
             for _ in 0..<2 {
                 try scene.apply().expect(
