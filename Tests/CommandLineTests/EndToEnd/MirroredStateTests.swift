@@ -26,22 +26,18 @@ struct MirroredStateTests {
         try HostCommand.run("setfattr", "-x", Self.mark, scene.path(path))
     }
 
-    private static func commands(on target: String) -> [[String]] {
-        [
-            ["status", target], ["recover", target], ["undo", target], ["snapshot", "list", target],
-            ["snapshot", "prune", target, "--keep-last", "0"], ["snapshot", "verify", target],
-            ["snapshot", "restore", target, "latest", "--to", "elsewhere"], ["plan", "content", target],
-            ["apply", "content", target], ["apply", "content", target, "--adopt"],
-            ["commit", target, "20260101T000000.000000Z-0000"],
-        ]
-    }
-
     /// Every command refuses the state, and says how its owner can claim it.
     private func expectRefused(
         _ scene: MirrorScene, _ target: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let before = try TreeSnapshot(scene.path(target))
-        for words in Self.commands(on: target) {
+        for words in [
+            ["status", target], ["recover", target], ["undo", target], ["snapshot", "list", target],
+            ["snapshot", "prune", target, "--keep-last", "0"], ["snapshot", "verify", target],
+            ["snapshot", "restore", target, "latest", "--to", "elsewhere"], ["plan", "content", target],
+            ["apply", "content", target], ["apply", "content", target, "--adopt"],
+            ["commit", target, "20260101T000000.000000Z-0000"],
+        ] {
             try scene.run(words).expect(
                 4, says: "recover --claim", "next: fsync-lite recover --claim \(target)",
                 sourceLocation: sourceLocation)
@@ -343,15 +339,5 @@ struct TargetLockTests {
             try opened.close()
             #expect(process.wait() == 0)
         }
-    }
-
-    @Test(.needs(.strace))
-    func aSecondRunIsKeptOutWithoutTheLockOnTheRoot() throws {
-        let scene = try MirrorScene(["a": "1"]).mirrored()
-        try scene.append("2", to: "source/a")
-        try scene.paused(at: .after("mkdirat", of: "stage")) {
-            let (apply, undo) = (try scene.apply(), try scene.run("undo", "target"))
-            #expect(apply.code == 75 && undo.code == 75)
-        }.expect(0)
     }
 }

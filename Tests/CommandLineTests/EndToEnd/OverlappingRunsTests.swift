@@ -81,7 +81,7 @@ struct OverlappingRunsTests {
             let before = try scene.wholeTarget()
             for arguments in [
                 ["apply", "source", "target"], ["recover", "target"], ["recover", "--back", "target"],
-                ["recover", "--displace", "target"],
+                ["recover", "--displace", "target"], ["undo", "target"],
             ] {
                 try scene.run(arguments).expect(75)
             }
