@@ -37,6 +37,7 @@ struct HiddenChangeTests {
         try scene.remove("target/removed")
         try scene.setMode(0o600, of: "target/mode")
         try scene.build(["added": "somebody's"], at: "target/dir")
+        try HostSocket.make(at: "\(scene.target)/socket")
         try scene.move("target/moved", to: "target/elsewhere")
         for name in ["file", "folder", "link"] { try scene.remove("target/\(name)") }
         try scene.build(
@@ -51,6 +52,7 @@ struct HiddenChangeTests {
         }
         try scene.mirror()
         for text in ["one and more", "somebody's", "kept"] { #expect(try scene.historyKeeps(text)) }
+        #expect(!scene.exists("target/socket"))
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
 }

@@ -354,13 +354,6 @@ struct OddTreeTests {
         #expect(try scene.run("apply", "target", "second").output.contains("nothing to do"))
     }
 
-    @Test func socketThatSomebodyLeftInTheTargetGoes() throws {
-        let scene = try MirrorScene(["a": "1", "was": ["x": "x"]]).mirrored()
-        try HostSocket.make(at: "\(scene.target)/s")
-        try scene.mirrorAll()
-        #expect(!scene.exists("target/s"))
-    }
-
     // MARK: What cannot be read
 
     @Test(.needs(.otherUser))
