@@ -28,16 +28,6 @@ struct SettingsTests {
 
     // MARK: Jobs
 
-    @Test func jobIsAnApply() throws {
-        let scene = try scene(job(""))
-        let run = try run(scene, "photos", "--create-target").expect(0)
-        #expect(run.output == "photos: 3 created; 0 unchanged; 3 B copied\n")
-        #expect(run.errors == "")
-        try scene.expectMirrored()
-        let again = try self.run(scene, "--quiet", "photos")
-        #expect(again.code == 0 && again.output == "" && again.errors == "")
-    }
-
     @Test func flagsBeatJobWhichBeatsTargetWhichBeatsDefaults() throws {
         let scene = try scene(
             #"{"defaults": {"max_size": 1, "no_delete": true, "keep_last": 9, "exclude": ["*.tmp"]}, "jobs": {"#
