@@ -48,6 +48,10 @@ struct BadInputTests {
             (["apply", "source", "target", "--max-delete", "many"], "--max-delete"),
             (["apply", "host:", "target"], "./"), (["plan", "source", "host:"], "./"),
             (["apply", "--prepare", "--exchange", "source", "target"], "--prepare and --exchange exclude"),
+            (["manifest", "list", "source", "--type", "fil"], "did you mean 'file'?"),
+            (["manifest", "list", "source", "--newer", "soon"], "give an age such as 7d"),
+            (["manifest", "list", "source", "--min-size", "huge"], "give a number of bytes"),
+            (["manifest", "list", "source", "--tpye", "file"], "did you mean '--type'?"),
         ] as [([String], String)])
     func commandLineWithoutSenseIs64(arguments: [String], text: String) throws {
         let scene = try MirrorScene(["a": "1"])

@@ -66,16 +66,6 @@ struct InspectionTests {
         #expect(run.output.split(separator: "\n").joined(separator: " ") == expected)
     }
 
-    @Test(arguments: [
-        ("--type fil", "did you mean 'file'?"), ("--newer soon", "give an age such as 7d"),
-        ("--min-size huge", "give a number of bytes"), ("--tpye file", "did you mean '--type'?"),
-    ])
-    func conditionsThatMakeNoSenseAreRefused(conditions: String, hint: String) throws {
-        let scene = try MirrorScene([:])
-        let words = conditions.split(separator: " ").map(String.init)
-        try scene.run(["manifest", "list", "source"] + words).expect(64, says: hint)
-    }
-
     @Test func longLinesShowEveryKind() throws {
         let scene = try MirrorScene([
             "f": .file("abc", mode: 0o4755, modified: TreeTime(0, 0)), "l": .symlink("f"), "p": .fifo(),
