@@ -193,6 +193,8 @@ struct FarCommandTests {
         try scene.build(["old.json": .file(export.output)], at: "there")
         try scene.here(["manifest", "diff", "there/old.json", "target@latest~1"]).expect(0)
         try scene.there("manifest", "diff", "far:nowhere", "source").expect(66, says: "nowhere")
+        // The colon of a time does not end the name of a host.
+        try scene.here(["manifest", "diff", "target@2099-01-01T00:00", "target"]).expect(0)
     }
 
     @Test(.needs(.tool("python3"))) func aFetchedManifestIsCheckedLikeAnyOther() throws {
@@ -201,12 +203,6 @@ struct FarCommandTests {
             FarMachine.relay(back: #"if frame[4] == 11: return frame.replace(b"0644", b"0755")"#),
             has: .target)
         try scene.there("manifest", "diff", "far:target", "source").expect(65, says: "far:")
-    }
-
-    /// The colon of a time does not end the name of a host.
-    @Test func aSnapshotByItsTimeIsOfThisMachine() throws {
-        let scene = try scene()
-        try scene.here(["manifest", "diff", "target@2099-01-01T00:00", "target"]).expect(0)
     }
 
     // MARK: Keys
