@@ -218,16 +218,6 @@ struct ChangingTargetTests {
         }
         #expect(changed.count == 3)
     }
-
-    // MARK: Between looking and applying
-
-    @Test func whatCameSinceThePlanIsSeenByTheApply() throws {
-        let scene = try changedScene()
-        _ = try scene.planned()
-        try scene.build(["new": .file(Self.theirs)], at: "target")
-        try scene.mirror()
-        #expect(try scene.historyKeeps(Self.theirs))
-    }
 }
 
 extension MirrorScene {
