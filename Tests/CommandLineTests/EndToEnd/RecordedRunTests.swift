@@ -155,7 +155,6 @@ struct RecordedRunTests {
         #expect(try run("status", "t").output.hasPrefix("last good run   "))
     }
 
-    /// The job is found by its name even after a run by hand.
     /// The lock refuses a second run of the job. That is no failure of the first.
     @Test(.needs(.strace)) func runsBesideALongOneAreNoFailures() throws {
         try begin()
@@ -173,6 +172,7 @@ struct RecordedRunTests {
         #expect(try nagios("--warn", "26h").code == 0)
     }
 
+    /// The job is found by its name even after a run by hand.
     @Test func aRunByHandIsOneOfTheJobsTarget() throws {
         try begin()
         try emptySource()
