@@ -98,18 +98,24 @@ struct PreviousStageTests {
         #expect(try !scene.isUsed())
     }
 
-    @Test(arguments: [0o720, 0o702] as [mode_t]) func stageThatOthersMayWriteToIsNotUsed(mode: mode_t) throws
-    {
-        let scene = try Scene()
-        try #require(chmod("\(scene.stage)/t", mode) == 0)
-        #expect(try !scene.isUsed())
-    }
+    /// Each makes the stage useless.
+    private static let harms: [String: @Sendable (Scene) throws -> Void] = [
+        "the group may write to it": { try #require(chmod("\($0.stage)/t", 0o720) == 0) },
+        "others may write to it": { try #require(chmod("\($0.stage)/t", 0o702) == 0) },
+        "no log": {
+            try #require(unlink("\($0.stage)/t/log") == 0)
+            // A file of earlier versions, which nothing reads now.
+            try Data("{}\n".utf8).write(to: URL(fileURLWithPath: "\($0.stage)/t/record.json"))
+        },
+        "a log of another kind": {
+            try #require(unlink("\($0.stage)/t/log") == 0)
+            try #require(mkfifo("\($0.stage)/t/log", 0o600) == 0)
+        },
+    ]
 
-    @Test func withoutALogNothingIsUsed() throws {
+    @Test(arguments: harms.keys.sorted()) func harmedStageIsNotUsed(harm: String) throws {
         let scene = try Scene()
-        try #require(unlink("\(scene.stage)/t/log") == 0)
-        // A file of earlier versions, which nothing reads now.
-        try Data("{}\n".utf8).write(to: URL(fileURLWithPath: "\(scene.stage)/t/record.json"))
+        try #require(PreviousStageTests.harms[harm])(scene)
         #expect(try !scene.isUsed())
     }
 
@@ -138,13 +144,6 @@ struct PreviousStageTests {
         try scene.writeLog("\(Scene.header)\n\(scene.line)\n\(line)\n\(scene.line)\n")
         #expect(try Scene.files(in: scene.stage).count == 1)
         #expect(try scene.isUsed())
-    }
-
-    @Test func logOfAnotherKindIsNone() throws {
-        let scene = try Scene()
-        try #require(unlink("\(scene.stage)/t/log") == 0)
-        try #require(mkfifo("\(scene.stage)/t/log", 0o600) == 0)
-        #expect(try !scene.isUsed())
     }
 
     // MARK: What is done to the staged file meanwhile
