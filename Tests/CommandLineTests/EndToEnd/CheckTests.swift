@@ -38,6 +38,8 @@ struct CheckTests {
     @Test(arguments: ["target", "j"]) func theTreeAndTheHistoryAreRead(name: String) throws {
         let scene = try scene()
         #expect(try statusLine(scene) == "")
+        func metrics() throws -> String { try scene.run("status", "--prometheus", "target").output }
+        #expect(try !metrics().contains("last_check"))
         let run = try verify(scene, name)
         #expect(
             run.code == 0 && run.errors == ""
@@ -53,6 +55,8 @@ struct CheckTests {
                 2, prints: "rotten a  (in the tree)\n")
         }
         #expect(try statusLine(scene) == "all files read, 1 rotten, 1 other difference")
+        #expect(try metrics().contains("fsync_lite_last_check_rotten{target=\"target\"} 1\n"))
+        #expect(try metrics().contains("fsync_lite_last_check_timestamp_seconds{"))
     }
 
     @Test func whatRottedInTheHistoryIsFound() throws {
@@ -222,16 +226,6 @@ struct CheckTests {
     }
 
     // MARK: Noting
-
-    @Test func metricsHaveTheLastCheck() throws {
-        let scene = try scene()
-        try scene.rot("target/a", "rotten")
-        #expect(try scene.run("status", "--prometheus", "target").output.contains("last_check") == false)
-        #expect(try verify(scene, "target").code == 2)
-        let metrics = try scene.run("status", "--prometheus", "target").output
-        #expect(metrics.contains("fsync_lite_last_check_rotten{target=\"target\"} 1\n"), "\(metrics)")
-        #expect(metrics.contains("fsync_lite_last_check_timestamp_seconds{"))
-    }
 
     @Test(.needs(.otherUser)) func aCheckGoesOnWhereItCannotNoteItsResult() throws {
         let scene = try scene(as: .ordinary)
