@@ -55,6 +55,12 @@ struct MirroredStateTests {
         #expect(mark(scene, "target/.fsync-lite") == "state")
         #expect(mark(scene, "target/k/.fsync-lite") == "mirrored")
         try expectRefused(scene, "target/k")
+        // A restore brings it as no state.
+        #expect(try scene.run("snapshot", "restore", "target", "latest", "--to", "restored").code == 0)
+        #expect(mark(scene, "restored/k/.fsync-lite") == "mirrored")
+        try expectRefused(scene, "restored/k")
+        #expect(try scene.run("snapshot", "restore", "target", "latest", "k", "--to", "single").code == 0)
+        try expectRefused(scene, "single/k")
         // The next runs update it.
         try scene.append("3", to: "content/a")
         #expect(try scene.run("apply", "content", "source/k").code == 0)
@@ -66,17 +72,6 @@ struct MirroredStateTests {
         #expect(try scene.run("recover", "--claim", "moved").code == 0)
         #expect(try scene.run("apply", "content", "moved").code == 0)
         #expect(try scene.run("snapshot", "verify", "moved").code == 0)
-    }
-
-    @Test(.needs(.tool("getfattr", package: "attr")))
-    func aStateThatARestoreBringsIsRefused() throws {
-        let scene = try nested()
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest", "--to", "restored").code == 0)
-        #expect(mark(scene, "restored/k/.fsync-lite") == "mirrored")
-        try expectRefused(scene, "restored/k")
-        #expect(try scene.run("snapshot", "restore", "target", "latest", "k", "--to", "single").code == 0)
-        try expectRefused(scene, "single/k")
     }
 
     @Test(.needs(.tool("getfattr", package: "attr")))
