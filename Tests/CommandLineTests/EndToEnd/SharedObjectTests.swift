@@ -36,6 +36,13 @@ struct SharedObjectTests {
         try scene.mirror()
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try scene.text("target/a") == "one")
+        // Also where it moved.
+        try scene.mirror()
+        for name in ["a", "d/b"] { try share(scene, name) }
+        try scene.move("source/a", to: "source/new")
+        try scene.move("source/d", to: "source/e")
+        try scene.mirror()
+        try expectOwn(scene)
     }
 
     @Test func alsoBeforeTheFirstRun() throws {
@@ -43,18 +50,6 @@ struct SharedObjectTests {
         guard scene.far == nil else { return }
         try HostCommand.run("cp", "-al", scene.source, scene.target)
         try scene.mirror("--adopt")
-        try expectOwn(scene)
-    }
-
-    @Test func alsoWhereItMoved() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"], "keep": "keep"])
-        guard scene.far == nil else { return }
-        try scene.mirror()
-        try share(scene, "a")
-        try share(scene, "d/b")
-        try scene.move("source/a", to: "source/new")
-        try scene.move("source/d", to: "source/e")
-        try scene.mirror()
         try expectOwn(scene)
     }
 
