@@ -107,18 +107,6 @@ struct SpaceTests {
         }
     }
 
-    @Test func theRefusalForInodesTellsOfTheHistory() throws {
-        try onDisk("-N", "100") { scene in
-            for round in 0..<3 {
-                try write(4096 * (round + 1), to: scene.path("source/a"))
-                #expect(try apply(scene, "--keep-last", "9").code == 0)
-            }
-            for number in 0..<120 { try write(1, to: scene.path("source/\(number)")) }
-            try apply(scene, "--keep-last", "9").expect(
-                4, says: "inodes are needed", "snapshot prune --keep-last 0 frees")
-        }
-    }
-
     @Test func aReadOnlyDiskIsTheReasonAlsoForAnExchange() throws {
         try onDisk { scene in
             try write(1, to: scene.path("source/a"))
