@@ -60,11 +60,11 @@ struct FarMachine {
             """#
     }
 
-    /// The first connection runs these lines, and later ones run others.
-    static func firstly(_ lines: String, then others: String = connection) -> String {
+    /// The first connection runs these lines, and later ones connect.
+    static func firstly(_ lines: String) -> String {
         """
         if [ -e "$0.again" ]; then
-        \(others)
+        \(connection)
         exit
         fi
         : > "$0.again"

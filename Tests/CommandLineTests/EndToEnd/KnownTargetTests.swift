@@ -12,11 +12,9 @@ struct KnownTargetTests {
         scene = try MirrorScene(["a": "a", "d": ["b": "b"]])
     }
 
-    private func run(
-        _ words: [String], under tracer: [String] = [], as identity: CommandRun.Identity = .current
-    ) throws -> CommandRun {
+    private func run(_ words: [String], under tracer: [String] = []) throws -> CommandRun {
         try CommandRun(
-            words, as: identity, in: scene.directory.path, under: tracer,
+            words, in: scene.directory.path, under: tracer,
             environment: ["FSYNC_LITE_STATE": scene.path("known")])
     }
 

@@ -10,17 +10,12 @@ struct OmissionTests {
     private static let early = TreeTime(-9_000_000_000, 5)
 
     /// A source with everything, and an ext4 as its target.
-    private func onSmallDisk(
-        _ tree: TreeLiteral, targetOptions: String? = nil, _ body: (MirrorScene) throws -> Void
-    ) throws {
+    private func onSmallDisk(_ tree: TreeLiteral, _ body: (MirrorScene) throws -> Void) throws {
         let scene = try MirrorScene([:])
         try scene.build([:], at: "target")
         try scene.mounted(.tmpfs(options: "size=16m"), at: "source") {
             try TestDisk.ext4(megabytes: 8).mounted(at: scene.target) {
                 try scene.remove("target/lost+found")
-                if let targetOptions {
-                    try HostCommand.run("mount", "-o", "remount,\(targetOptions)", scene.target)
-                }
                 try scene.build(tree, at: "source")
                 try body(scene)
             }

@@ -16,15 +16,13 @@ struct RecordedRunTests {
         try scene.build(.file(#"{"jobs": {\#(jobs.joined(separator: ", "))}}"#), at: "settings.json")
     }
 
-    private func run(
-        _ words: String..., under tracer: [String] = [], as identity: CommandRun.Identity = .current
-    ) throws -> CommandRun { try run(words, under: tracer, as: identity) }
+    private func run(_ words: String..., under tracer: [String] = []) throws -> CommandRun {
+        try run(words, under: tracer)
+    }
 
-    private func run(
-        _ words: [String], under tracer: [String] = [], as identity: CommandRun.Identity = .current
-    ) throws -> CommandRun {
+    private func run(_ words: [String], under tracer: [String] = []) throws -> CommandRun {
         try CommandRun(
-            words + (words[0] == "apply" ? [] : ["--settings", scene.path("settings.json")]), as: identity,
+            words + (words[0] == "apply" ? [] : ["--settings", scene.path("settings.json")]),
             in: scene.directory.path, under: tracer,
             environment: ["FSYNC_LITE_STATE": scene.path("known")])
     }

@@ -8,15 +8,13 @@ import Testing
 struct UnseenNameTests {
     /// A scene in which `source/home/fm` was mirrored, and is dead now.
     private func withDeadMount(
-        far side: FarMachine.Side? = nil, _ prepare: (MirrorScene) throws -> Void = { _ in },
-        _ body: (MirrorScene) throws -> Void
+        far side: FarMachine.Side? = nil, _ body: (MirrorScene) throws -> Void
     ) throws {
         let scene = try MirrorScene([
             "home": ["file": "one", "fm": ["kept": "kept"], "z": "z"], "back": ["in": "in"], "other": "o",
         ])
         if let side { scene.far = try FarMachine(has: side) }
         try scene.mirror()
-        try prepare(scene)
         let mount = scene.path("source/home/fm")
         try HostCommand.run(
             "bindfs", "-o", "nonempty,attr_timeout=0,entry_timeout=0", scene.path("source/back"), mount)

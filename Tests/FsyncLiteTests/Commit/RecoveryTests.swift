@@ -12,10 +12,10 @@ struct RecoveryTests {
     }
 
     /// A crash during a commit, with its journal.
-    private func cutShort(after operations: Int = 6) throws -> CommitScene {
+    private func cutShort() throws -> CommitScene {
         let scene = try CommitScene()
         try scene.journal.write(to: scene.state)
-        try scene.perform(operations)
+        try scene.perform(6)
         return scene
     }
 
