@@ -168,11 +168,7 @@ struct FarRestoreTests {
 
     @Test(arguments: Way.allCases) func whatIsLostIsListed(way: Way) throws {
         let scene = try scene()
-        let kept = try #require(
-            try scene.wholeTarget().entries.first { name, entry in
-                name.starts(with: ".fsync-lite/history/".utf8) && entry.content == Array("c".utf8)
-            })
-        let file = "target/" + String(decoding: kept.key, as: UTF8.self)
+        let file = try #require(try scene.inHistory("c"))
         try scene.rot(file, "C")
         try restore(scene, way, ["latest~2"], to: "there").expect(
             3, says: "docs/deep/c: its old content is lost", "digest")

@@ -181,13 +181,15 @@ final class MirrorScene {
         return lstat(path(name), &status) == 0
     }
 
-    /// Whether a file in the history has this content.
-    func historyKeeps(_ content: String) throws -> Bool {
-        try wholeTarget().entries.contains { name, entry in
+    /// A file in the history with this content.
+    func inHistory(_ content: String) throws -> String? {
+        try wholeTarget().entries.first { name, entry in
             name.starts(with: ".fsync-lite/history/".utf8) && entry.type == "-"
                 && entry.content == Array(content.utf8)
-        }
+        }.map { "target/\(String(decoding: $0.key, as: UTF8.self))" }
     }
+
+    func historyKeeps(_ content: String) throws -> Bool { try inHistory(content) != nil }
 
     /// The short ids of the snapshots, the newest first.
     func snapshots(of target: String = "target") throws -> [String] {

@@ -133,11 +133,7 @@ struct SnapshotTests {
         try scene.mirror()
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
         for (content, other) in [("one", "ono"), ("two", "too")] {
-            let held = try scene.wholeTarget().entries.first {
-                $0.key.starts(with: ".fsync-lite/history/".utf8) && $0.value.content == Array(content.utf8)
-            }
-            let path = String(decoding: try #require(held).key, as: UTF8.self)
-            try scene.editInSecret("target/\(path)", other)
+            try scene.editInSecret(try #require(try scene.inHistory(content)), other)
         }
         let verify = try scene.run("snapshot", "verify", "target").expect(65)
         for name in ["a", "b"] {
