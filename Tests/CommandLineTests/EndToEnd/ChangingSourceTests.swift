@@ -71,7 +71,10 @@ struct ChangingSourceTests {
         .after("renameat2", of: "journal"),
     ]
 
-    private func changedScene() throws -> MirrorScene {
+    /// Every file of the target is a complete version of the source's. The exit code is right, and the next
+    /// run completes the mirror.
+    @Test(arguments: points, changes)
+    func endsWithATrueCodeAndTheNextRunRepairsIt(point: PausedCommand.Point, change: Change) throws {
         let scene = try MirrorScene(
             [
                 "edited": "first version", "dir": ["a": "a", "b": "b"], "was": ["x": "x", "y": "y"],
@@ -86,14 +89,6 @@ struct ChangingSourceTests {
             ], at: "source")
         try scene.move("source/was", to: "source/moved")
         try scene.remove("source/gone")
-        return scene
-    }
-
-    /// Every file of the target is a complete version of the source's. The exit code is right, and the next
-    /// run completes the mirror.
-    @Test(arguments: points, changes)
-    func endsWithATrueCodeAndTheNextRunRepairsIt(point: PausedCommand.Point, change: Change) throws {
-        let scene = try changedScene()
         let old = try TreeSnapshot(scene.target)
         var versions = try contents(old).union(contents(TreeSnapshot(scene.source)))
         let run = try scene.paused(["apply", "--json", "source", "target"], at: point) {

@@ -9,10 +9,6 @@ struct FilterHistoryTests {
         try scene.run("manifest", "list", "--long", "target").output.split(separator: "\n").map(String.init)
     }
 
-    private func undo(_ scene: MirrorScene, code: Int32 = 0) throws {
-        try scene.run("undo", "target").expect(code)
-    }
-
     /// The values of an entry in older records remain true if a run excludes it.
     @Test func undoOfARunThatOnlyCoversLess() throws {
         let scene = try MirrorScene(["a": ["e": [:], "x": "1"], "b": ["z": "3"]]).mirrored()
@@ -22,7 +18,7 @@ struct FilterHistoryTests {
         #expect(try scene.apply("--exclude", "/a").code == 0)
         #expect(try covered(scene).count == 2)
         #expect(try TreeSnapshot(scene.target) == tree)
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         #expect(try covered(scene) == before)
         #expect(try TreeSnapshot(scene.target) == tree)
         try scene.mirror()
@@ -62,10 +58,10 @@ struct FilterHistoryTests {
         try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").expect(
             3, says: "d/a/f: its old content is lost")
         #expect(try covered(scene).count == before.count + 3)
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         #expect(try covered(scene) == before)
         #expect(try TreeSnapshot(scene.target) == tree)
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         #expect(try covered(scene).count == before.count + 3)
         #expect(try TreeSnapshot(scene.target).differences(from: tree) == [])
     }
@@ -94,7 +90,7 @@ struct FilterHistoryTests {
             try scene.move("source/c/f/\(name)", to: "\(outside)/\(name)")
         }
         try scene.mirror("--max-delete", "unlimited")
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         for name in ["b", "k"].prefix(names) {
             try scene.move("\(outside)/\(name)", to: "source/c/f/\(name)")
         }
@@ -118,16 +114,16 @@ struct FilterHistoryTests {
         let (before, tree) = (try covered(scene), try TreeSnapshot(scene.target))
         try scene.mirror()
         #expect(!scene.exists("target/d/own"))
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         #expect(try covered(scene) == before)
         #expect(try TreeSnapshot(scene.target).differences(from: tree) == [])
         // Undoing the undo applies the run again.
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         try scene.expectMirrored()
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         // An edit that was made while no run included the file is left unchanged and reported.
         try scene.append(" and edited", to: "target/d/other")
-        try undo(scene, code: 3)
+        try scene.run("undo", "target").expect(3)
         #expect(try scene.text("target/d/other") == "target's and edited")
         try scene.mirror()
     }
@@ -138,7 +134,7 @@ struct FilterHistoryTests {
         #expect(try scene.apply("--exclude", "/a", "--exclude", "/b").code == 0)
         try scene.append(" edited", to: "target/a")
         try scene.remove("target/b")
-        try undo(scene, code: 3)
+        try scene.run("undo", "target").expect(3)
         #expect(try scene.text("target/a") == "one edited")
         #expect(!scene.exists("target/b"))
         try scene.mirror()
@@ -148,7 +144,7 @@ struct FilterHistoryTests {
         let scene = try MirrorScene(["a": "one", "b": "two"])
         #expect(try scene.apply("--exclude", "/a").code == 0)
         try scene.mirror()
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         #expect(!scene.exists("target/a"))
         let header = try JSONObject(text: scene.text("target/.fsync-lite/manifest.json"))
         #expect(header.texts("filters") == ["--exclude=/a"])
@@ -188,7 +184,7 @@ struct FilterHistoryTests {
         #expect(try scene.apply("--exclude", "/a").code == 0)
         let before = try AttributeSnapshot(scene.path("target/a"))
         #expect(try scene.apply("--exclude", "/a", "--delete-excluded").code == 0)
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         #expect(try AttributeSnapshot(scene.path("target/a")) == before)
     }
 
@@ -208,9 +204,9 @@ struct FilterHistoryTests {
         let before = try TreeSnapshot(scene.target)
         try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(0)
         #expect(scene.exists("target/b/g/h"))
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
-        try undo(scene)
+        try scene.run("undo", "target").expect(0)
         #expect(scene.exists("target/b/g/h"))
     }
 

@@ -111,14 +111,10 @@ struct GivingWayTests {
         #expect(try scene.snapshots(of: "disk/target") == before, sourceLocation: sourceLocation)
     }
 
-    private func label(_ scene: MirrorScene) throws {
-        #expect(try scene.run("snapshot", "create", "disk/target", "--label", "x").code == 0)
-    }
-
     /// It is unknown how much the snapshots behind a label would free. The label's own content remains.
     @Test func whatLiesBehindALabelCountsForNothing() throws {
         try onDisk(applies: 1) { scene in
-            try label(scene)
+            #expect(try scene.run("snapshot", "create", "disk/target", "--label", "x").code == 0)
             for round in 2...4 {
                 try change(scene, round)
                 #expect(try apply(scene).code == 0)

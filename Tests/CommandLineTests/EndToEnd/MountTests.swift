@@ -11,7 +11,8 @@ struct MountTests {
     private func mirrorWithDisk(
         _ scene: MirrorScene, _ disk: TestDisk = .tmpfs(options: "size=4m"), _ options: String...
     ) throws {
-        try TestDisk.mounted(disk, scene) {
+        try disk.mounted(at: scene.path("source/disk")) {
+            try scene.build(["in": "it"], at: "source/disk")
             try scene.run(["apply", "source", "target"] + options).expect(0)
             #expect(try scene.apply().output.contains("nothing to do"))
             #expect(try scene.text("target/disk/in") == "it")
@@ -143,15 +144,5 @@ struct MountTests {
         }
         // The source itself may be mounted.
         try TestDisk.bind(scene.source).mounted(at: scene.source) { try expect(["bind", "file", "z"]) }
-    }
-}
-
-extension TestDisk {
-    fileprivate static func mounted(_ disk: TestDisk, _ scene: MirrorScene, _ body: () throws -> Void) throws
-    {
-        try disk.mounted(at: scene.path("source/disk")) {
-            try scene.build(["in": "it"], at: "source/disk")
-            try body()
-        }
     }
 }

@@ -19,13 +19,12 @@ struct ScheduledRunTests {
         return scene
     }
 
-    private func start(_ scene: MirrorScene, _ options: String...) throws -> RunningCommand {
+    private func run(_ scene: MirrorScene) throws -> CommandRun {
         try RunningCommand(
-            ["run", "--all", "--settings", scene.path("settings.json")] + options, in: "/",
-            under: ScheduledRunTests.cron)
+            ["run", "--all", "--settings", scene.path("settings.json"), "--quiet"], in: "/",
+            under: ScheduledRunTests.cron
+        ).finish()
     }
-
-    private func run(_ scene: MirrorScene) throws -> CommandRun { try start(scene, "--quiet").finish() }
 
     @Test(.needs(.strace))
     func secondRunOnOneTargetIs75() throws {
