@@ -47,6 +47,7 @@ struct BadInputTests {
             (["apply", "source", "target", "--include", ""], "--include is empty"),
             (["apply", "source", "target", "--max-delete", "many"], "--max-delete"),
             (["apply", "host:", "target"], "./"), (["plan", "source", "host:"], "./"),
+            (["apply", "--", "-oProxyCommand=x:/y", "target"], "which ssh would read as an option"),
             (["apply", "--prepare", "--exchange", "source", "target"], "--prepare and --exchange exclude"),
             (["manifest", "list", "source", "--type", "fil"], "did you mean 'file'?"),
             (["manifest", "list", "source", "--newer", "soon"], "give an age such as 7d"),

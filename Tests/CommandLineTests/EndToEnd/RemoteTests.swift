@@ -240,14 +240,6 @@ struct RemoteTests {
         try refusal(scene, 66, "/source: the source does not exist")
     }
 
-    @Test func namesThatAreNoHostAreRefused() throws {
-        let scene = try scene(["a": "a"])
-        try scene.here(["apply", "-oProxyCommand=x:/y", "target"]).expect(64)
-        try scene.here(
-            ["apply", "--", "-oProxyCommand=x:/y", "target"]
-        ).expect(64, says: "which ssh would read as an option")
-    }
-
     // MARK: A line that drops
 
     /// The other end's stream stops after so many bytes.
