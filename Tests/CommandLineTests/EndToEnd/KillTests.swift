@@ -18,10 +18,6 @@ struct KillTests {
         #expect(run.code == 0 || run.code == -9, "\(run.errors)")
     }
 
-    private func duration(of body: () throws -> Void) rethrows -> Duration {
-        try ContinuousClock().measure(body)
-    }
-
     @Test func atRandomMomentsOfAnApply() throws {
         let scene = try MirrorScene([
             "edited": .files(0..<100, "old"), "moved": .files(0..<100, "moving"), "flip": ["x": "x"],
@@ -67,7 +63,7 @@ struct KillTests {
                 wanted.contains(found),
                 "round \(round), killed after \(delay): \(found.differences(from: after).prefix(9))")
 
-            let time = try duration { _ = try scene.mirror() }
+            let time = try ContinuousClock().measure { _ = try scene.mirror() }
             if found == before { longest = max(longest, time) }
             #expect(
                 try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"], "round \(round)")
@@ -92,7 +88,7 @@ struct KillTests {
     @Test func duringTheFirstApply() throws {
         let scene = try MirrorScene(["d": .files(0..<150, "one"), "e": ["f": .files(0..<50, "two")]])
         var random = SplitMix64(seed: 3)
-        let first = try duration { _ = try scene.mirror() }
+        let first = try ContinuousClock().measure { _ = try scene.mirror() }
         let whole = try TreeSnapshot(scene.source)
         for round in 0..<10 {
             try scene.remove("target")

@@ -9,11 +9,11 @@ struct MountTests {
 
     /// Mirrors with a disk that has a file at `source/disk`.
     private func mirrorWithDisk(
-        _ scene: MirrorScene, _ disk: TestDisk = .tmpfs(options: "size=4m"), _ options: String...
+        _ scene: MirrorScene, _ disk: TestDisk = .tmpfs(options: "size=4m")
     ) throws {
         try disk.mounted(at: scene.path("source/disk")) {
             try scene.build(["in": "it"], at: "source/disk")
-            try scene.run(["apply", "source", "target"] + options).expect(0)
+            try scene.apply().expect(0)
             #expect(try scene.apply().output.contains("nothing to do"))
             #expect(try scene.text("target/disk/in") == "it")
         }

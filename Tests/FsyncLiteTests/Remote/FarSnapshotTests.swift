@@ -6,10 +6,6 @@ import Testing
 
 /// Lists of a snapshot that another machine may send.
 struct FarSnapshotTests {
-    private func paths(_ texts: [String]) throws -> [RelativePath] {
-        try texts.map { try #require(RelativePath($0)) }
-    }
-
     @Test(
         arguments: [
             (["a"], ["a"], true), (["a"], ["b"], false), (["a"], ["a", "b"], false), (["a"], [], false),
@@ -21,7 +17,7 @@ struct FarSnapshotTests {
         ] as [([String], [String], Bool)])
     func onlyPathsThatWereAskedFor(asked: [String], found: [String], isGood: Bool) throws {
         let request = FarSnapshot.Request("latest", paths: asked.map { Array($0.utf8) }, locks: false)
-        #expect(try request.names(paths(found)) == isGood)
+        #expect(try request.names(found.map { try #require(RelativePath($0)) }) == isGood)
     }
 
     /// A longer list would plant files beside the wanted ones.
