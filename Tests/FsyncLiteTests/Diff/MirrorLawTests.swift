@@ -9,30 +9,18 @@ import Testing
 struct MirrorLawTests {
     @Test(arguments: 0..<8)
     func mirrorsAndUndoes(block: UInt64) throws {
-        try check(block * 150..<(block + 1) * 150, .everything)
+        try check(seeds: block * 150..<(block + 1) * 150, .everything)
     }
 
-    @Test func movesCopyNoFile() throws {
-        try check(100_000..<100_300, .movesOnly)
-    }
-
-    @Test func adoptionMirrorsAndUndoes() throws {
-        try check(200_000..<200_400, .adoption)
-    }
-
-    @Test func whatIsNotDeletedStays() throws {
-        try check(300_000..<300_400, .keepingDeleted)
-    }
-
-    @Test func whatCouldNotBeStagedDisturbsNothingElse() throws {
-        try check(400_000..<400_400, .omitting)
-    }
-
-    @Test func nothingIsDeletedBelowWhatCannotBeRead() throws {
-        try check(500_000..<500_400, .unreadable)
-    }
-
-    private func check(_ seeds: Range<UInt64>, _ kind: Course.Kind) throws {
+    /// Moves copy no file. What is not deleted stays. What could not be staged disturbs nothing else. Nothing is deleted
+    /// below what cannot be read.
+    @Test(
+        arguments: [
+            (100_000..<100_300, .movesOnly), (200_000..<200_400, .adoption),
+            (300_000..<300_400, .keepingDeleted), (400_000..<400_400, .omitting),
+            (500_000..<500_400, .unreadable),
+        ] as [(Range<UInt64>, Course.Kind)])
+    private func check(seeds: Range<UInt64>, _ kind: Course.Kind) throws {
         for seed in seeds {
             var course = try Course(seed: seed, kind)
             guard course.run() else { return }
