@@ -115,7 +115,8 @@ struct PreviousStageTests {
 
     @Test(arguments: harms.keys.sorted()) func harmedStageIsNotUsed(harm: String) throws {
         let scene = try Scene()
-        try #require(PreviousStageTests.harms[harm])(scene)
+        let doHarm = try #require(PreviousStageTests.harms[harm])
+        try doHarm(scene)
         #expect(try !scene.isUsed())
     }
 
