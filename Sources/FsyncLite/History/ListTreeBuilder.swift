@@ -61,8 +61,8 @@ extension ListTree {
         private(set) var uncovered: [RelativePath: UInt64] = [:]
         /// Those that the list excludes, too. Other names of the same object may be covered.
         private(set) var resting: Set<RelativePath> = []
-        /// The directories of the present list that the list excludes under another number. They remain, and entries in
-        /// them become uncovered.
+        /// The directories of the present list at whose path the list has another one. They remain: they may have entries
+        /// that no run copied. Of those that the list excludes, the entries become uncovered.
         private var remaining: Set<RelativePath> = []
 
         private var neighbour = Places.Neighbour()
@@ -122,7 +122,7 @@ extension ListTree {
                     uncovered[path] = object
                     if rests(path, object, manifest.status.type) { resting.insert(path) }
                 } else if manifest.status.type == .directory {
-                    if remains(path) { remaining.insert(path) }
+                    if remains(path, object) { remaining.insert(path) }
                     if scope.above.contains(path) { presentAbove.insert(path) }
                 }
                 if try part?.take(manifest, isWanted: isWanted) == false { part = nil }
@@ -140,12 +140,12 @@ extension ListTree {
             return !layer.olderPaths(of: path, directories).isEmpty
         }
 
-        /// Whether a restore in place leaves a directory that the list excludes, as its number may be another one.
-        private func remains(_ path: RelativePath) -> Bool {
+        /// Whether a restore in place leaves a directory, although the list has another one there, or excludes it.
+        private func remains(_ path: RelativePath, _ object: UInt64) -> Bool {
             guard !scope.withoutRest, let head = own.index(of: path).flatMap(own.beginning) else {
                 return false
             }
-            return head.isUncovered && head.isDirectory
+            return head.isDirectory && (head.isUncovered || !wants(object))
         }
 
         /// Looks for objects of the present list at the assumed paths.
@@ -232,6 +232,9 @@ extension ListTree {
                 }
             }
             var (file, status) = (entry.file, entry.file.status)
+            if !entry.isUncovered, location.isInState, remaining.contains(path) {
+                (location, file.object) = (path, 0)
+            }
             // An object that also remains at its present location is copied.
             if !scope.withoutRest, !location.isInState, !scope.contains(location) { file.object = 0 }
             // The copy of a directory is another object. Its unwanted content remains in the original.

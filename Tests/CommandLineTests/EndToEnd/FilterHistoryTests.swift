@@ -265,6 +265,34 @@ struct FilterHistoryTests {
         #expect(try scene.text("target/d/f") == "12")
     }
 
+    /// A directory was deleted and made again, and an undo of both runs brings the first one back.
+    @Test(arguments: [[], ["--exchange"]])
+    func whatNoRunCopiedStaysWhereAnOlderDirectoryReturns(exchange: [String]) throws {
+        let scene = try MirrorScene(["d": ["e": ["c": "1", "f": ["g": "2"]]], "k": "k"]).mirrored(
+            "--exclude", "*.log")
+        func apply() throws {
+            try scene.run(["apply", "source", "target", "--exclude", "*.log"] + exchange).expect(0)
+        }
+        try scene.remove("source/d/e")
+        try apply()
+        try scene.build(["c": "3", "new": "4"], at: "source/d/e")
+        try apply()
+        try scene.build("log", at: "target/d/e/x.log")
+        try scene.build("theirs", at: "target/d/e/y")
+        func expectTheirs() throws {
+            #expect(try scene.text("target/d/e/x.log") == "log" && scene.text("target/d/e/y") == "theirs")
+        }
+        try scene.run("undo", "--steps", "2", "target").expect(0)
+        try expectTheirs()
+        #expect(try scene.text("target/d/e/c") == "1" && scene.text("target/d/e/f/g") == "2")
+        #expect(!scene.exists("target/d/e/new"))
+        try scene.run("undo", "target").expect(0)
+        try expectTheirs()
+        #expect(try scene.text("target/d/e/c") == "3" && scene.text("target/d/e/new") == "4")
+        #expect(!scene.exists("target/d/e/f"))
+        try scene.run("snapshot", "verify", "target").expect(0)
+    }
+
     /// A directory moves with an excluded one, whose place a file takes.
     @Test func leftOutContentIsNotDisplacedWhereItsDirectoryIsMovedTo() throws {
         let scene = try MirrorScene(["a": ["in": ["left": "1", "x": "2"]]]).mirrored()
