@@ -1,7 +1,7 @@
 import FileSystem
 
-/// The part of the present list that differs from some older lists: the entries that one of them has at another path,
-/// or not at all.
+/// The part of the present list that differs from some older lists. One of them has the entry at another path, or lacks
+/// it.
 struct ListPart {
     private var walks: [LayerWalk]
     private let moved: Set<RelativePath>
