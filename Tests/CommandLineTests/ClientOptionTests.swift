@@ -54,7 +54,7 @@ struct ClientOptionTests {
     /// Values may look like options, and arguments too.
     @Test func theWordsThatAreSentGiveTheSameCommandLine() throws {
         let typed = [
-            "apply", "--exclude=--x=y", "--exclude=-h", "--adopt", "--exclude=", "--", "--help", "-t",
+            "apply", "--exclude=--x=y", "--exclude=-h", "--adopt", "--keep-label=", "--", "--help", "-t",
         ]
         let parser = CommandLineParser(program: ProgramDescription.fsyncLite)
         let parsed = try parser.parse(typed.map { Array($0.utf8) })

@@ -127,7 +127,7 @@ import Testing
                                          Goes below its label
 
                 Options:
-                      --exclude PATTERN  Leave out matching paths
+                      --exclude KEYWORD  Leave out matching paths
                   -h, --help             Show this help
 
                 """)

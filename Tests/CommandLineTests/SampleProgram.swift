@@ -31,7 +31,7 @@ enum SamplePlan: SampleCommand {
         "--max-delete", "N",
         "Refuse a plan that deletes more than N files, counting every file below a deleted directory")
     static let exclude = OptionDescription.value(
-        "--exclude", "PATTERN", "Leave out matching paths", repeatable: true)
+        "--exclude", "KEYWORD", "Leave out matching paths", repeatable: true)
 
     static let description = CommandDescription(
         name: "plan",
