@@ -164,24 +164,27 @@ final class JournalObjects {
         handleOrder.append(object)
     }
 
-    /// Finds every object at one of its locations. A location can be checked only after its parent is found, so this
-    /// repeats until a round finds no more objects.
+    /// Finds every object at one of its locations. A location can be checked only after its parent is found. So the
+    /// objects that contain others are found first, in rounds, until one finds no more.
     ///
     /// - Returns: the objects that are at none of their locations.
     func locateAll(_ direction: Commit.Direction) throws -> [Int] {
         positions = Array(repeating: .unknown, count: journal.objects.count)
         positions[OperationGraph.root] = .old
         positions[OperationGraph.state] = .old
-        let groups = journal.isWeak ? [] : namesOfOneFile()
+        let (objects, holders) = (journal.objects.indices.dropFirst(2), holders)
+        let groups = journal.isWeak ? [] : namesOfOneFile(except: holders)
         let grouped = Set(groups.joined())
-        var missing = journal.objects.indices.dropFirst(2).filter { !grouped.contains($0) }
+        var missing = objects.filter(holders.contains)
         var foundSome = true
         while foundSome, !missing.isEmpty {
             let count = missing.count
             missing = try missing.filter { try !locate($0, direction) }
             foundSome = missing.count < count
         }
-        // None of them is a directory, so their parents have been found by now.
+        for object in objects where !holders.contains(object) && !grouped.contains(object) {
+            if try !locate(object, direction) { missing.append(object) }
+        }
         for group in groups { missing += try locate(group, direction) }
         return missing.sorted()
     }
@@ -210,10 +213,8 @@ final class JournalObjects {
         }
     }
 
-    /// The objects that are names of one file, by file, without directories. A directory may be listed twice at one
-    /// place.
-    private func namesOfOneFile() -> [[Int]] {
-        let directories = holders
+    /// The objects that are names of one file, by file. A directory may be listed twice at one place.
+    private func namesOfOneFile(except directories: Set<Int>) -> [[Int]] {
         var first: [FileIdentity: Int] = [:]
         var groups: [Int: [Int]] = [:]
         for object in journal.objects.indices.dropFirst(2) where !directories.contains(object) {

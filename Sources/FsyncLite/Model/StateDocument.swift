@@ -41,7 +41,10 @@ extension CodableStorage {
         } catch {
             // The owner of the file is a better cause than that it cannot be read.
             if case .cannotRead(_, let cause as SyncError) = error, cause.code == .refused { throw cause }
-            throw SyncError(.invalidDocument, path: directory.path(of: name), "\(error)")
+            // The path has the key.
+            let reason =
+                if case .cannotDecode(_, let cause) = error { "it is damaged: \(cause)" } else { "\(error)" }
+            throw SyncError(.invalidDocument, path: directory.path(of: name), reason)
         }
     }
 }

@@ -9,7 +9,7 @@ enum SnapshotRestoreCommand: TargetCommand {
 
     private static let path = ArgumentDescription(
         "PATH",
-        "the file or directory to restore: a path in the tree, in TARGET or in its source, or a pattern such as '*.txt' (default: everything)",
+        "what to restore: its path in the tree, its full path in TARGET or the source, or a pattern such as '*.txt' (default: everything)",
         optional: true, repeated: true)
     static let to = OptionDescription.value(
         "--to", "DIR", "copy it to this directory, which may be host:DIR")

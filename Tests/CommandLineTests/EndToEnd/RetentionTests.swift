@@ -128,7 +128,8 @@ struct RetentionTests {
         } else {
             try Data("{}".utf8).write(to: header)
         }
-        try scene.run("snapshot", "verify", "target").expect(65, says: "\(names[number])/header.json")
+        try scene.run("snapshot", "verify", "target").expect(
+            65, says: "\(names[number])/header.json: it is ")
         let undo = try scene.run("undo", "target", "--dry-run")
         #expect(undo.code == (number == 4 ? 65 : 0), "\(undo.errors)")
         #expect(number < 4 || undo.errors.contains("next: fsync-lite snapshot prune --damaged target"))

@@ -46,11 +46,13 @@ struct CommitTests {
             try found.contains { try String(contentsOfFile: "\(kept)/\($0)", encoding: .utf8) == "theirs" })
     }
 
-    /// The object is still in its slot, where a recovery looks first.
-    @Test func aLinkOfTheObjectAtItsNewPlaceIsMovedAway() throws {
+    /// The object is still in its slot, where a recovery looks first, or in its old directory, which comes later in the
+    /// journal.
+    @Test(arguments: [0, 4]) func aLinkOfTheObjectAtItsNewPlaceIsMovedAway(performed: Int) throws {
         let scene = try CommitScene()
-        try scene.perform(4)
-        try scene.directory.makeHardLink("x", to: ".fsync-lite/stage/\(scene.journal.id)/0/1")
+        try scene.perform(performed)
+        let place = performed == 0 ? "d/x" : ".fsync-lite/stage/\(scene.journal.id)/0/1"
+        try scene.directory.makeHardLink("x", to: place)
         #expect { try scene.recover(.forward) } throws: { ($0 as? SyncError)?.code == .pending }
         let commit = try scene.recover(.forward, displacingConflicts: true)
         #expect(commit.conflicts.map(\.path) == [Array(scene.path("x").utf8)])
