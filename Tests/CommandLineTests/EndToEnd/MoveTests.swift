@@ -81,11 +81,12 @@ struct MoveTests {
         try scene.move("source/d", to: "source/D")
         let lines = ["move d -> D (renamed)", "update D/e/c (size, modified)"]
         let plan = try scene.plan("--json", "--exclude", "*.log").expect(0).json()
-        #expect(plan.actionLinesButTimes == lines)
+        // The new file in the target may have changed the time of its directory.
+        #expect(plan.actionLinesButTimes.filter { !$0.contains("D/e (modified") } == lines)
         try scene.apply("--exclude", "*.log").expect(0)
         #expect(try scene.text("target/D/e/c") == "three" && scene.text("target/D/e/x.log") == "log")
         let shown = try scene.run("snapshot", "show", "--json", "target").json()
-        #expect(shown.actionLinesButTimes == lines)
+        #expect(shown.actionLinesButTimes.filter { !$0.contains("D/e (modified") } == lines)
         try scene.build("theirs", at: "target/D/e/y")
         try scene.run("undo", "target").expect(0)
         #expect(try scene.text("target/d/e/c") == "one" && scene.text("target/d/e/x.log") == "log")
