@@ -37,7 +37,7 @@ enum RetiredTree {
         for name in transactions where try history.status(of: name)?.type == .directory {
             let scan = try TreeScan(history.directory(name), TreeScan.Options(toleratesUnreadable: true))
             while try scan.advance() {
-                if scan.status.type != .directory, scan.status.links > 1 { inodes.insert(scan.status.inode) }
+                if scan.status.isMultiplyLinked { inodes.insert(scan.status.inode) }
             }
         }
         guard !inodes.isEmpty else { return }

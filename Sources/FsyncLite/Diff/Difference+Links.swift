@@ -19,9 +19,7 @@ extension Difference {
             let head = changes.head(at: index)
             guard head.changesAttributes, head.hasOtherNames else { continue }
             let target = changes[match: index].target.status
-            if target.type != .directory, target.links > 1,
-                !mirrorsLinks || !linkIndex.hasAllNames(of: target)
-            {
+            if target.isMultiplyLinked, !mirrorsLinks || !linkIndex.hasAllNames(of: target) {
                 changes[match: index].replacesContent = true
             }
         }
@@ -127,7 +125,7 @@ extension Difference {
 }
 
 extension File {
-    var isMultiplyLinked: Bool { !isDirectory && linkCount > 1 }
+    var isMultiplyLinked: Bool { status.isMultiplyLinked }
 
     fileprivate func hasAttributes(of other: File) -> Bool {
         Attributes(status, extended: extended) == Attributes(other.status, extended: other.extended)

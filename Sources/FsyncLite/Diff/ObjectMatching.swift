@@ -88,8 +88,8 @@ struct ObjectMatching {
             isMatched[index] = true
             return (departures[file: index], base)
         }
-        guard var object = object(of: arrival) else { return nil }
-        if let restored = restored(arrival, insteadOf: object.departure.file) { object = restored }
+        guard let moved = object(of: arrival) else { return nil }
+        let object = restored(arrival, insteadOf: moved.departure.file) ?? moved
         guard !unlisted.contains(arrival.path) else {
             throw SyncError(
                 .failed, path: arrival.path.bytes,

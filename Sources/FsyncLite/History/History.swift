@@ -66,25 +66,27 @@ struct History {
             "it is missing, and there are older records")
     }
 
+    /// The first step whose list cannot be read, with the error.
+    private func damagedList() throws -> (step: Int, error: SyncError)? {
+        let lists = try TargetLists(self)
+        for index in steps.indices {
+            do {
+                _ = try lists.document(index)
+            } catch let error as SyncError where error.code == .invalidDocument {
+                return (index, error)
+            }
+        }
+        return nil
+    }
+
     /// Throws the error of the first record that cannot be read.
     func checkRecords() throws {
-        if let damage { throw damage }
-        let lists = try TargetLists(self)
-        for index in steps.indices { _ = try lists.document(index) }
+        if let error = try damage ?? damagedList()?.error { throw error }
     }
 
     /// The same, cut before the first record that cannot be read.
     func withoutDamaged() throws -> History {
-        let lists = try TargetLists(self)
-        let bad = try steps.indices.first { index in
-            do {
-                _ = try lists.document(index)
-                return false
-            } catch let error as SyncError where error.code == .invalidDocument {
-                return true
-            }
-        }
-        var whole = with(Array(steps[..<(bad ?? steps.endIndex)]))
+        var whole = with(Array(steps[..<(try damagedList()?.step ?? steps.endIndex)]))
         whole.damage = nil
         return whole
     }

@@ -122,7 +122,7 @@ private struct ReleasedSpace {
             let status = scan.status
             // Objects that a recovery moved there are not removed.
             if scan.path.components.first?.starts(with: TransactionEntry.conflicts.bytes) ?? true { continue }
-            if status.type != .directory, status.links > 1 {
+            if status.isMultiplyLinked {
                 let names = seen[status.inode, default: 0] + 1
                 seen[status.inode] = names
                 guard names == status.links else { continue }

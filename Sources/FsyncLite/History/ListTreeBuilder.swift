@@ -33,8 +33,7 @@ extension ListTree {
             let path = manifest.path
             let isNeeded = (scope.withoutRest ? scope.contains(path) : part.isElsewhere(path)) || isWanted
             // A change of one name concerns all names.
-            let hasOtherNames = manifest.status.links > 1 && manifest.status.type != .directory
-            guard scope.withoutRest || !isNeeded || !hasOtherNames else { return false }
+            guard scope.withoutRest || !isNeeded || !manifest.status.isMultiplyLinked else { return false }
             return try part.take(manifest, isWanted: isNeeded)
         }
 

@@ -152,13 +152,11 @@ struct TargetLists {
         var part = ListPart(of: present, found, left)
         let objects = Set(found.objects).union(left.objects)
         while try present.advance() {
-            let isElsewhere = part.isElsewhere(present.path)
             // A change of one name concerns all names.
-            let hasOtherNames = present.status.links > 1 && present.status.type != .directory
-            guard
-                try part.take(
-                    present, isWanted: isElsewhere || hasOtherNames || objects.contains(present.object))
-            else { return self }
+            let isWanted =
+                part.isElsewhere(present.path) || present.status.isMultiplyLinked
+                || objects.contains(present.object)
+            guard try part.take(present, isWanted: isWanted) else { return self }
         }
         try part.end()
         lists.excerpt = part.excerpt

@@ -19,6 +19,9 @@ public struct FileIdentity: Hashable, Sendable {
 }
 
 extension FileStatus {
+    /// It has several names.
+    var isMultiplyLinked: Bool { type != .directory && links > 1 }
+
     package var identity: FileIdentity {
         FileIdentity(inode: inode, created: created.map(Timestamp.init))
     }

@@ -5,6 +5,8 @@ public struct ActionList: RandomAccessCollection, Sendable {
     @Boxed private var difference: Difference
     private let root: Match?
     private let links: [RelativePath: RelativePath]
+    /// Compares by values, not by numbers.
+    @Boxed private var comparison = ComparisonPolicy()
     /// The index of the change of each action. The highest bit marks the move of an entry that has another action, too.
     private var items: [UInt32] = []
     private static let (rootItem, move): (UInt32, UInt32) = (.max, 1 << 31)
@@ -76,6 +78,8 @@ public struct ActionList: RandomAccessCollection, Sendable {
                 if let change = changes.index(of: .match, at: directory) { entries[change]? += 1 }
             }
         }
+        comparison = difference.policy
+        comparison.earlier = nil
     }
 
     init(_ listed: [Action]) {
@@ -139,11 +143,8 @@ public struct ActionList: RandomAccessCollection, Sendable {
     /// The visible reasons why an entry takes the place of another one.
     private func causes(_ file: File, over replaced: File) -> Causes {
         guard file.status.type == replaced.status.type else { return [.type] }
-        var policy = difference.policy
-        // By values, not by numbers.
-        policy.earlier = nil
         var match = Match(source: file, target: replaced, base: nil)
-        match.compare(by: policy)
+        match.compare(by: comparison)
         return match.causes.isEmpty ? [.content] : match.causes
     }
 

@@ -275,7 +275,7 @@ package struct StateDirectory: Sendable {
         while try scan.advance() {
             let status = scan.status
             // If an object has several names, only the removal of the last one frees space.
-            if status.type != .directory, status.links > 1 {
+            if status.isMultiplyLinked {
                 names[status.inode, default: 0] += 1
                 guard names[status.inode] == status.links else { continue }
             }

@@ -16,7 +16,7 @@ struct SharedVersions {
 
     /// - Parameter status: the status of the old version's object.
     mutating func look(at status: FileStatus?, _ path: RelativePath, of snapshot: String) {
-        guard let status, status.type != .directory, status.links > 1 else { return }
+        guard let status, status.isMultiplyLinked else { return }
         versions.append((snapshot, path, status))
     }
 
@@ -34,7 +34,7 @@ struct SharedVersions {
             options.isInside = !isTree
             let scan = try TreeScan(root, options, monitor: monitor)
             while try scan.advance() {
-                guard scan.status.links > 1, scan.status.type != .directory,
+                guard scan.status.isMultiplyLinked,
                     var found = names[LinkedFile(scan.status)]
                 else { continue }
                 found.all += 1

@@ -45,9 +45,7 @@ enum Shell: String, CaseIterable, Sendable {
         }
         return isPlain && !text.isEmpty ? text : quoted(text)
     }
-}
 
-extension Shell {
     /// A path as an argument of a command, which does not treat it as an option.
     static func path(_ bytes: [UInt8]) -> String {
         word(bytes.first == UInt8(ascii: "-") ? Array("./".utf8) + bytes : bytes)

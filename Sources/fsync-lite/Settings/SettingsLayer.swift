@@ -138,7 +138,7 @@ struct SettingsLayer {
             guard !text.utf8.contains(0) else {
                 throw UsageError("The value contains a NUL", hint: "give a text without \\u0000")
             }
-            guard !text.isEmpty || option.placeholder != "PATTERN" else {
+            guard !text.isEmpty || option.valueKind != .pattern else {
                 throw UsageError("A pattern is empty", hint: "remove it, it can match nothing")
             }
             guard option.placeholder == "FILE" else { return Array(text.utf8) }
