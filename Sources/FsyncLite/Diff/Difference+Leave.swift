@@ -114,14 +114,16 @@ extension Difference {
         var stay: [Match] = []
         var newPaths: [RelativePath: RelativePath] = [:]
         let moves = MoveMap(self)
-        // Files with a name that remains in the mirror, as indices of their matches by inode.
-        var named: [UInt64: Int] = [:]
+        // The matches of files with a name that remains in the mirror, as indices by inode.
+        var named: [UInt64: [Int]] = [:]
         for index in changes.indices(of: .match) where changes.head(at: index).hasOtherNames {
             let match = changes[match: index]
             if !match.replacesContent, match.target.isMultiplyLinked {
-                named[match.target.status.inode] = index
+                named[match.target.status.inode, default: []].append(index)
             }
         }
+        // The kept names of those files, as indices into `stay`.
+        var keptNames: [UInt64: [Int]] = [:]
         for file in deleted {
             let parent = file.path.parent ?? .root
             let newParent = newPaths[parent] ?? moves.newPath(of: parent)
@@ -132,18 +134,24 @@ extension Difference {
                 continue
             }
             newPaths[file.path] = newParent.appending(name)
-            var source = file.moved(to: newParent.appending(name))
-            if file.isMultiplyLinked, let index = named[file.status.inode] {
-                // The source has fewer names of the file than the target.
-                var status = changes[file: index].status
-                status.links = max(status.links, 2)
-                changes[file: index] = changes[file: index].with(status)
-                var own = source.status
-                (own.inode, own.created, own.changed, own.links) =
-                    (status.inode, status.created, status.changed, status.links)
-                source = source.with(own)
+            if file.isMultiplyLinked, named[file.status.inode] != nil {
+                keptNames[file.status.inode, default: []].append(stay.count)
             }
-            stay.append(Match(source: source, target: file))
+            stay.append(Match(source: file.moved(to: newParent.appending(name)), target: file))
+        }
+        for (inode, kept) in keptNames {
+            for index in named[inode] ?? [] {
+                // The target keeps more names of the file than the source has.
+                var status = changes[file: index].status
+                status.links = UInt32(clamping: Int(status.links) + kept.count)
+                changes[file: index] = changes[file: index].with(status)
+                for name in kept {
+                    var own = stay[name].source.status
+                    (own.inode, own.created, own.changed, own.links) =
+                        (status.inode, status.created, status.changed, status.links)
+                    stay[name].source = stay[name].source.with(own)
+                }
+            }
         }
         for index in changes.indices where changes.head(at: index).isUnexamined {
             let path = changes.path(at: index)

@@ -314,6 +314,27 @@ struct HardLinkTests {
         try scene.mirrorAll()
     }
 
+    /// `--no-delete` keeps a name that the source no longer has, in a directory that moves.
+    @Test func manifestCountsTheNamesThatAreKept() throws {
+        let scene = try MirrorScene(["old": ["a": "one file"]])
+        for name in ["b", "c"] { try scene.link("source/old/\(name)", to: "source/old/a") }
+        try scene.mirror()
+        try scene.move("source/old", to: "source/new")
+        try scene.remove("source/new/b")
+        func counted() throws -> Int {
+            try scene.text("target/.fsync-lite/manifest.json").components(separatedBy: "\"links\":3").count
+                - 1
+        }
+        for _ in 0..<2 {
+            try scene.apply("--no-delete").expect(0)
+            #expect(try counted() == 3)
+        }
+        #expect(try scene.apply("--no-delete").output.contains("nothing to do"))
+        try scene.run("undo", "target").expect(0)
+        #expect(try scene.status("target/old/b").st_nlink == 3)
+        #expect(try counted() == 3)
+    }
+
     /// Clones of one image have equal inodes and birth times. The file system distinguishes their files.
     @Test(.needs(.mounts))
     func groupsOfTwoFileSystemsAreNotTakenForOne() throws {
