@@ -122,7 +122,7 @@ extension Difference {
                 named[match.target.status.inode, default: []].append(index)
             }
         }
-        // The kept names of those files, as indices into `stay`.
+        // The names of those files that only the target has, as indices into `stay`.
         var keptNames: [UInt64: [Int]] = [:]
         for file in deleted {
             let parent = file.path.parent ?? .root
