@@ -109,7 +109,11 @@ package final class ListStream<Base: EntryStream>: EntryStream {
 }
 
 extension EntryStream {
-    var listEntry: ListEntry { ListEntry(file, isUncovered: marks.contains(.uncovered)) }
+    /// A racy entry has no known change time, because an entry of a list has no such mark.
+    var listEntry: ListEntry {
+        let file = marks.contains(.racy) ? file.with(status.unexamined) : file
+        return ListEntry(file, isUncovered: marks.contains(.uncovered))
+    }
 }
 
 /// Entries of a part of a list, in memory and sorted.

@@ -95,6 +95,25 @@ struct SecondRunTests {
         #expect(try racy(scene) == [])
     }
 
+    /// Each list has the file with the size and the times of the other one.
+    @Test(arguments: [false, true])
+    func aContentThatComesBackIsComparedWithAMappedFile(isMovedByHand: Bool) throws {
+        let scene = try scene(inMemory: true)
+        let mapped = try MappedFile(scene.path("source/a"))
+        try scene.mirror("--keep-last", "9")
+        try scene.build(["new": "new"], at: "source")
+        try scene.mirror()
+        if isMovedByHand { try scene.move("target/a", to: "target/moved") }
+        mapped.store("A")
+        // Then the restore copies the content.
+        try scene.apply("--exchange").expect(0)
+        #expect(try scene.text("target/a") == "A")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(0)
+        #expect(try scene.text("target/a") == "a")
+        try scene.apply().expect(0)
+        #expect(try scene.text("target/a") == "A")
+    }
+
     /// `Safety.md` describes this for tmpfs: the page was read through the mapping before the store.
     @Test func aStoreThatMovesNoTimeOnTmpfsIsFoundByChecksum() throws {
         let scene = try scene(inMemory: true)
