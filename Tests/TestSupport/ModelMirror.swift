@@ -142,7 +142,7 @@ package struct ModelMirror {
         let file = entry.file
         guard unreadable.contains(where: { $0 == file.path || file.path.isBelow($0) }) else { return entry }
         var status = file.status
-        status.changed = CommitSpans.unexamined
+        status.changed = .unexamined
         return RecordList.Entry(
             file: File(path: file.path, status: status, destination: file.destination),
             targetInode: entry.targetInode)

@@ -68,7 +68,7 @@ struct LinkedExchange {
             while scan.path < manifest.path, try scan.advance() {}
             let isThere = scan.path == manifest.path
             var status = manifest.status
-            if isThere, copy.changed.contains(scan.status.inode) { status.changed = CommitSpans.unexamined }
+            if isThere, copy.changed.contains(scan.status.inode) { status.changed = .unexamined }
             var inode = manifest.targetInode
             if manifest.marks.contains(.uncovered) {
                 inode = copy.renumbered[inode] ?? inode

@@ -17,7 +17,4 @@ package struct CommitSpans: Hashable, Sendable {
     package func accounts(for target: FileStatus) -> Bool {
         !(isWithoutScan && target.type == .directory) && spans.contains { $0.contains(target.changed) }
     }
-
-    /// The change time recorded for a file that the last run did not compare. No file has it, so the next run does.
-    package static let unexamined = FileTime(seconds: 0, nanoseconds: 0)
 }

@@ -46,7 +46,7 @@ package struct BaseStatus: Hashable, Sendable {
     var isUncovered: Bool { marks.contains(.uncovered) }
 
     /// The entry was not racy when it was recorded, and was compared.
-    var isSettled: Bool { marks.isEmpty && status.changed != CommitSpans.unexamined }
+    var isSettled: Bool { marks.isEmpty && status.changed != .unexamined }
 
     /// The target's entry changed since the last run.
     func differs(from target: FileStatus) -> Bool {
@@ -186,7 +186,7 @@ extension ComparisonPolicy {
     private func omitted(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Omissions {
         guard !base.omitted.isEmpty, !base.differs(from: target) else { return [] }
         // Only the content of a racy entry is in doubt, so its omissions are still valid.
-        guard base.status.changed != CommitSpans.unexamined, isUnchanged(source, base.status) else {
+        guard base.status.changed != .unexamined, isUnchanged(source, base.status) else {
             return []
         }
         var omitted = base.omitted
@@ -246,7 +246,7 @@ extension ComparisonPolicy {
     /// The target's object is unchanged since it was recorded, by its change time too, and was compared then.
     func isProvenUnchanged(_ base: BaseStatus, in target: FileStatus) -> Bool {
         // A known change time shows nothing about content that was never compared.
-        base.status.changed != CommitSpans.unexamined && isUntouched(target, since: base)
+        base.status.changed != .unexamined && isUntouched(target, since: base)
     }
 
     /// The target's object is the recorded one, by its change time too. It may not have been compared with the source.
@@ -288,7 +288,7 @@ extension ComparisonPolicy {
             || (source.type != .directory && base.status.links != source.links)
             || (keepsIdentity
                 && (base.status.identity != source.identity || base.status.changed != source.changed))
-            || base.status.changed == CommitSpans.unexamined || !isLasting(base.status)
+            || base.status.changed == .unexamined || !isLasting(base.status)
             || (!trustsTarget && !movesLater(target) && !hasKnownTime(target, base.targetChanged))
             || marks(of: source, isSettled: isSettled, base.status.changed, base.marks) != base.marks
     }
@@ -318,15 +318,6 @@ extension ComparisonPolicy {
     ) -> EntryMarks {
         racyCheck?.marks(of: source, isSettled: isSettled, recorded: recorded, marks)
             ?? marks.subtracting(.uncovered)
-    }
-}
-
-extension FileStatus {
-    /// The same status, recorded as not compared.
-    var unexamined: FileStatus {
-        var status = self
-        status.changed = CommitSpans.unexamined
-        return status
     }
 }
 

@@ -158,7 +158,7 @@ package struct Match: Hashable, Sendable {
     mutating func keepTarget() {
         var status = target.status
         // It was not compared.
-        status.changed = CommitSpans.unexamined
+        status.changed = .unexamined
         // A directory has no content, so its identity remains and later renames are followed.
         if source.isDirectory {
             (status.inode, status.created) = (source.status.inode, source.status.created)

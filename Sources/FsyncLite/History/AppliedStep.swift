@@ -111,7 +111,7 @@ struct AppliedStep: Sendable {
     ) -> ListLine {
         var (file, status) = (file, file.status)
         (status.inode, status.created) = (base?.status.inode ?? 0, base?.status.created)
-        status.changed = CommitSpans.unexamined
+        status.changed = .unexamined
         if let permissions = opened[file.path] { status.permissions = permissions }
         file = file.with(status)
         (file.omitted, file.object) = (base?.omitted ?? [], object)

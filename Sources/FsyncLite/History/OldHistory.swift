@@ -67,7 +67,7 @@ struct OldHistory {
                 guard let entry = line.entry else { return line }
                 // The recorded identity is that of the target's object, so it is removed.
                 var status = entry.file.status
-                (status.inode, status.created, status.changed) = (0, nil, CommitSpans.unexamined)
+                (status.inode, status.created, status.changed) = (0, nil, FileTime.unexamined)
                 var file = entry.file.with(status)
                 file.object = objects.number(of: entry.object)
                 return ListLine(

@@ -135,7 +135,7 @@ extension DocumentReader {
             throw error("\"\(escapedText(record.path))\" is not a path below the root")
         }
         // The source was not compared with this entry since, and a line does not say whether it was racy.
-        record.status.changed = CommitSpans.unexamined
+        record.status.changed = .unexamined
         guard record.object > 0 else { throw error("the number of an object is missing") }
         guard head.below == nil || record.status.type == .directory else {
             throw error("only a directory has something below it")

@@ -69,19 +69,19 @@ package struct Places: Sendable {
     }
 
     private var locations: [UInt64: Location] = [:]
-    /// The transactions of the slots, each with the position at which its slots begin.
-    private var transactions: [(start: Int, name: FileName)] = []
     /// The directories that contain an object.
     private var directories: Set<UInt64> = []
+    /// The transactions of the slots, each with the position at which its slots begin.
+    private var transactions: [(start: Int, name: FileName)] = []
     /// The names, and the paths of slots, each with a NUL after it.
     private var names: [UInt8] = []
 
     package init() {}
 
-    /// Adds the lines of a record. Add newer records first. A newer line can give the same place to another object: the
-    /// older object came back with its directory, and a user replaced it there. Then the older line is left out.
+    /// Adds the lines of a record. Add newer records first. A newer record with objects in a directory has all that were
+    /// in it, each by one name. An object that only an older record has there was replaced by hand: it came back with
+    /// the directory. Then the older line is left out.
     package mutating func add(_ lines: some Sequence<StoredObject>, of transaction: FileName) {
-        let replaced = places(of: lines)
         for line in lines where locations[line.object] == nil {
             switch line.place {
             case .slot(let path):
@@ -90,9 +90,7 @@ package struct Places: Sendable {
                 locations[line.object] = Location(directory: 0, position: names.count)
                 addName(path.bytes)
             case .inside(let directory, let name):
-                guard replaced.isEmpty || !replaced.contains(Inside(object: directory, name: name)) else {
-                    continue
-                }
+                guard !directories.contains(directory) else { continue }
                 locations[line.object] = Location(directory: directory, position: names.count)
                 addName(name.bytes)
             }
@@ -103,19 +101,6 @@ package struct Places: Sendable {
     private mutating func addName(_ name: some Sequence<UInt8>) {
         names += name
         names.append(0)
-    }
-
-    /// The places of new objects in these lines that known objects already have.
-    private func places(of lines: some Sequence<StoredObject>) -> Set<Inside> {
-        var asked: Set<Inside> = []
-        for line in lines where !hasStored(line.object) {
-            if let inside = line.inside, directories.contains(inside.object) { asked.insert(inside) }
-        }
-        guard !asked.isEmpty else { return [] }
-        let holders = Set(asked.map(\.object))
-        return asked.intersection(
-            locations.lazy.filter { holders.contains($0.value.directory) }.compactMap { line($0.key)?.inside }
-        )
     }
 
     /// The line of an object in the history. For a slot, it has the transaction.

@@ -16,6 +16,13 @@ extension FileStatus {
         if timeStep > 1, modified.isStored(as: other.modified, step: timeStep) { modified = other.modified }
     }
 
+    /// The same status, recorded as not compared.
+    var unexamined: FileStatus {
+        var status = self
+        status.changed = .unexamined
+        return status
+    }
+
     /// Whether `keepUnmirrored` can change anything.
     static func mayKeep(mirroring attributes: MirroredAttributes, timeStep: Int64) -> Bool {
         !attributes.isSuperset(of: [.owner, .mode, .symlinks]) || timeStep > 1
@@ -23,6 +30,9 @@ extension FileStatus {
 }
 
 extension FileTime {
+    /// The change time recorded for a file that the last run did not compare. No file has it, so the next run does.
+    package static let unexamined = FileTime(seconds: 0, nanoseconds: 0)
+
     /// Whether a target would store this time as `stored`. If its times have a step, in nanoseconds, it stores the same
     /// time or one that is less than a step earlier.
     func isStored(as stored: FileTime, step: Int64) -> Bool {

@@ -31,7 +31,7 @@ final class RecordedTarget: EntryStream {
     var status: FileStatus {
         var status = manifest.status
         status.inode = manifest.targetInode
-        (status.changed, status.created) = (manifest.targetChanged ?? CommitSpans.unexamined, nil)
+        (status.changed, status.created) = (manifest.targetChanged ?? FileTime.unexamined, nil)
         return status
     }
     var destination: [UInt8] { manifest.destination }
@@ -142,7 +142,7 @@ private struct RecordCheck {
         guard let status = try look(file.path),
             file.status.equals(status, in: [.state, .inode])
         else { return false }
-        let changed = file.status.changed == CommitSpans.unexamined ? nil : file.status.changed
+        let changed = file.status.changed == .unexamined ? nil : file.status.changed
         guard !file.isFile || policy.hasKnownTime(status, changed) else { return false }
         file = file.with(status)
         return true

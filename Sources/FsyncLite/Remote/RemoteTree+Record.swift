@@ -22,7 +22,7 @@ extension RemoteTree {
                 let status = manifest.status
                 let isKnown =
                     manifest.marks.isEmpty && manifest.omitted.isEmpty
-                    && status.changed != CommitSpans.unexamined
+                    && status.changed != .unexamined
                     && manifest.path.bytes.count <= RelativePath.longest
                     && (!record.needsDigests || status.type != .file || manifest.digest != nil)
                 tree.digests.add(manifest, isKnown: isKnown)

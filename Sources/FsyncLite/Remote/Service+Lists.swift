@@ -19,7 +19,7 @@ extension Service.Session {
             digests.add(
                 scan,
                 isKnown: isIncluded && scan.sight != .unseen && scan.status.device == device
-                    && scan.status.changed != CommitSpans.unexamined)
+                    && scan.status.changed != .unexamined)
         }
         var frame = FrameWriter(.answer)
         frame.digest(digests.finish())

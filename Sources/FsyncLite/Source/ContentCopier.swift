@@ -150,7 +150,7 @@ final class ContentCopier: FileSource {
             status = before
             status.size = ByteCount(clamping: reading.copied)
             // Makes the next run compare it, even if size and time agree.
-            status.changed = CommitSpans.unexamined
+            status.changed = .unexamined
         }
         if !reading.isWhole || options.digests == .ofCopies {
             if options.digests != .none { monitor.note(holesOf: status, upTo: options.mostHoles) }

@@ -51,7 +51,7 @@ struct EditDetection: Sendable {
         switch records[[]] ?? records[path.firstComponent] {
         case nil: return false
         case .ofSource:
-            return recorded.status.changed != CommitSpans.unexamined
+            return recorded.status.changed != .unexamined
                 && !policy.isUnchanged(file, recorded.status)
         case .ofTarget:
             // After a recovery, no span shows which change times the commit moved.

@@ -112,7 +112,7 @@ struct ComparisonTests {
         (Row("growing") { $0.marks = .growing }, false),
         (
             Row("not examined last time") {
-                ($0.record.changed, $0.source.changed) = (CommitSpans.unexamined, CommitSpans.unexamined)
+                ($0.record.changed, $0.source.changed) = (FileTime.unexamined, FileTime.unexamined)
             }, false
         ),
         (Row("the target's change time") { $0.target.changed = seconds(21) }, false),
@@ -158,7 +158,7 @@ struct ComparisonTests {
         (Row("the target's change time") { $0.target.changed = seconds(21) }, true),
         (
             Row("not examined") {
-                ($0.record.changed, $0.source.changed) = (CommitSpans.unexamined, CommitSpans.unexamined)
+                ($0.record.changed, $0.source.changed) = (FileTime.unexamined, FileTime.unexamined)
             }, true
         ),
         (Row("the target's mode") { $0.target.permissions = 0o600 }, true),

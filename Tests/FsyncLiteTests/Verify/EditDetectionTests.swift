@@ -47,7 +47,7 @@ struct EditDetectionTests {
         #expect(try isEdited(header, record { $0.status.changed = seconds(5) }))
         #expect(try isEdited(header, record { $0.status.inode += 1 }))
         // A file that was never compared shows nothing.
-        #expect(try !isEdited(header, record { $0.status.changed = CommitSpans.unexamined }))
+        #expect(try !isEdited(header, record { $0.status.changed = .unexamined }))
         // The target's record is of another object.
         #expect(try !isEdited(header, record { ($0.targetInode, $0.targetChanged) = (1, seconds(5)) }))
     }
