@@ -140,17 +140,20 @@ extension Difference {
             stay.append(Match(source: file.moved(to: newParent.appending(name)), target: file))
         }
         for (inode, kept) in keptNames {
+            var shared: FileStatus?
             for index in named[inode] ?? [] {
                 // The target keeps more names of the file than the source has.
                 var status = changes[file: index].status
                 status.links = UInt32(clamping: Int(status.links) + kept.count)
                 changes[file: index] = changes[file: index].with(status)
-                for name in kept {
-                    var own = stay[name].source.status
-                    (own.inode, own.created, own.changed, own.links) =
-                        (status.inode, status.created, status.changed, status.links)
-                    stay[name].source = stay[name].source.with(own)
-                }
+                shared = status
+            }
+            guard let shared else { continue }
+            for name in kept {
+                var own = stay[name].source.status
+                (own.inode, own.created, own.changed, own.links) =
+                    (shared.inode, shared.created, shared.changed, shared.links)
+                stay[name].source = stay[name].source.with(own)
             }
         }
         for index in changes.indices where changes.head(at: index).isUnexamined {
