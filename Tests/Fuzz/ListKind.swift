@@ -18,7 +18,7 @@ extension DocumentKind {
             let list = try ListDocument(directory.open(name, [.read]), path: directory.path(of: name))
             return Content(
                 header: list.header, step: Array(list.step.lines.values), hand: Array(list.hand.lines.values),
-                stored: list.stored)
+                stored: Array(list.stored))
         },
         check: { content in
             for line in content.step + content.hand {

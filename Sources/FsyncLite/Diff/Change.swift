@@ -6,8 +6,8 @@ package enum Change: Hashable, Sendable {
     case match(Match)
     /// An entry of the source that needs a new object. `isDrift`: the manifest has this object at the path.
     case created(File, isDrift: Bool)
-    /// An entry of the target that is deleted. `isDrift`: no run made it. `base`: only until the decision. `isOpen`: its
-    /// extended attributes must be read.
+    /// An entry of the target that is deleted. `isDrift`: no run made it. `base`: the manifest's entry at its path.
+    /// `isOpen`: its extended attributes must be read.
     case deleted(File, isDrift: Bool, base: BaseEntry? = nil, isOpen: Bool = false)
 
     package enum Kind: Sendable {
@@ -100,9 +100,9 @@ package enum Change: Hashable, Sendable {
         case .match(var match):
             (match.source.extended, match.target.extended) = (extended, extended)
             self = .match(match)
-        case .deleted(var file, let isDrift, _, _):
+        case .deleted(var file, let isDrift, let base, _):
             file.extended = extended
-            self = .deleted(file, isDrift: isDrift)
+            self = .deleted(file, isDrift: isDrift, base: base)
         case .created: break
         }
     }
@@ -196,12 +196,18 @@ extension PackedList<ChangeCoding> {
 
     func targetPath(at index: Int) -> RelativePath { otherPath(at: index) ?? path(at: index) }
 
-    func paths(where isWanted: @escaping (Change.Head) -> Bool) -> Set<RelativePath> {
-        Set(indices(where: isWanted).map { path(at: $0) })
+    func paths(where isWanted: @escaping (Change.Head) -> Bool) -> PackedPaths {
+        PackedPaths(indices(where: isWanted).map { path(at: $0) })
     }
 
-    func targetPaths(where isWanted: @escaping (Change.Head) -> Bool) -> Set<RelativePath> {
-        Set(indices(where: isWanted).map { targetPath(at: $0) })
+    func targetPaths(where isWanted: @escaping (Change.Head) -> Bool) -> PackedPaths {
+        PackedPaths(indices(where: isWanted).map { targetPath(at: $0) })
+    }
+
+    /// The present paths of directories in both trees.
+    func targetDirectories(where isWanted: @escaping (Change.Head) -> Bool) -> Set<RelativePath> {
+        Set(
+            indices { $0.kind == .match && $0.targetIsDirectory && isWanted($0) }.map { targetPath(at: $0) })
     }
 
     /// The match of an index that has one.

@@ -60,7 +60,7 @@ extension Difference {
                 target.extended = base.extended
             }
             changes.append(.created(source, isDrift: false))
-            changes.append(.deleted(target, isDrift: false))
+            changes.append(.deleted(target, isDrift: false, base: match.base))
         }
         changes.sort()
         keepDirectories()
@@ -167,5 +167,5 @@ extension Difference {
     }
 
     /// The paths that entries of the source get or keep.
-    var arrivingPaths: Set<RelativePath> { changes.paths { $0.kind != .deleted } }
+    var arrivingPaths: PackedPaths { changes.paths { $0.kind != .deleted } }
 }

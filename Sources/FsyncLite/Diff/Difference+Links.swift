@@ -35,7 +35,7 @@ extension Difference {
         }
         arriving.removeAll { !$0.isMultiplyLinked }
         // A target name without a match is left unchanged, with its file, unless it is deleted.
-        let paired = arriving.isEmpty ? [] : changes.targetPaths { $0.kind == .match }
+        let paired = arriving.isEmpty ? PackedPaths([]) : changes.targetPaths { $0.kind == .match }
         var primaries: [LinkedFile: Primary] = [:]
         // An earlier tree may have recorded the names of a file at different times.
         var differing: [RelativePath: File] = [:]

@@ -172,7 +172,7 @@ package struct Difference: Sendable {
         changes.append(
             .deleted(
                 file, isDrift: policy.commitSpans != nil && base == nil && !isUncovered,
-                base: isOpen ? base : nil, isOpen: isOpen))
+                base: base, isOpen: isOpen))
         guard policy.pairsByNumber else { return }
         if let base {
             if base.differs(from: file.status) { edited.insert(file.path) }
@@ -192,16 +192,14 @@ package struct Difference: Sendable {
     /// Objects in the history that match no entry remain there, unless their directory leaves.
     private mutating func leaveDisplaced() {
         guard changes.heads.contains(where: { $0.kind == .deleted && $0.targetIsInState }) else { return }
-        let leaving = changes.targetPaths {
-            $0.kind == .match && $0.targetIsDirectory && $0.targetIsInState
-        }
+        let leaving = changes.targetDirectories(where: \.targetIsInState)
         changes.remove(.deleted) { index, changes in
             changes.head(at: index).targetIsInState && !changes.path(at: index).isBelow(anyOf: leaving)
         }
     }
 
     /// The present paths of directories that get another path.
-    var movingDirectories: Set<RelativePath> { changes.targetPaths { $0.isRenamed && $0.isDirectory } }
+    var movingDirectories: Set<RelativePath> { changes.targetDirectories(where: \.isRenamed) }
 
     /// These directories and their ancestors, up to one that moves, because its content moves with it.
     func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {

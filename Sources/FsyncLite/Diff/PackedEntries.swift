@@ -127,3 +127,22 @@ enum PathCoding: PackedCoding {
         _ store: PackedStore
     ) -> Element { (path, other ?? path) }
 }
+
+/// A set of paths, in about thirty bytes each.
+struct PackedPaths: Sendable {
+    private var paths = PackedMap<PathCoding>()
+
+    init(_ paths: some Sequence<RelativePath>) {
+        for path in paths { insert(path) }
+    }
+
+    func contains(_ path: RelativePath) -> Bool { paths.contains(path) }
+
+    /// - Returns: false if the path was in the set.
+    @discardableResult
+    mutating func insert(_ path: RelativePath) -> Bool {
+        guard !contains(path) else { return false }
+        paths[path] = (path, path)
+        return true
+    }
+}

@@ -96,7 +96,8 @@ struct AppliedStep: Sendable {
     private func foundLine(_ index: Int) -> ListLine {
         let object = numbers.found(index)
         guard case .match(let match) = difference.changes[index] else {
-            return line(difference.changes[file: index], nil, object)
+            let (file, base) = difference.changes[departure: index]
+            return line(file, base?.object == object ? base : nil, object)
         }
         var file = match.target
         if match.targetHasBaseDigest { file.digest = match.base?.digest }

@@ -103,7 +103,7 @@ struct TargetLists {
         for (index, step) in history.steps.prefix(last ?? history.steps.count).enumerated() {
             var list = try document(index)
             layers.places.add(list.stored, of: step.name)
-            list.stored = []
+            list.stored.clear()
             layers.list = list
             layers.found = list.step.joined(to: layers.left)
             layers.left = list.hand.joined(to: layers.found)

@@ -25,10 +25,12 @@ package struct ListDocument: Sendable {
     package var step: ListLayer
     /// From the list before the run to the list after the run before. These are the changes by hand in the target.
     package var hand: ListLayer
-    package var stored: [StoredObject]
+    package var stored: StoredObjects
 
-    package init(_ header: ManifestHeader, step: ListLayer, hand: ListLayer, stored: [StoredObject]) {
-        (self.header, self.step, self.hand, self.stored) = (header, step, hand, stored)
+    package init(
+        _ header: ManifestHeader, step: ListLayer, hand: ListLayer, stored: some Sequence<StoredObject>
+    ) {
+        (self.header, self.step, self.hand, self.stored) = (header, step, hand, StoredObjects(stored))
     }
 
     package func write(to sink: inout some ByteSink & ~Copyable) throws {
@@ -61,13 +63,17 @@ package struct ListDocument: Sendable {
         try document.leadingFields(ManifestHeader.fields, into: &header)
         step = try ListLayer(in: "step", of: &document)
         hand = try ListLayer(in: "hand", of: &document)
-        var (stored, seen) = ([StoredObject](), Set<UInt64>())
+        var (stored, objects) = (StoredObjects(), [UInt64]())
         try document.elements("stored", StoredObject.fields, blank: .blank) { reader, object in
             guard object.place != StoredObject.blank.place else {
                 throw reader.error("no place of an object")
             }
-            guard seen.insert(object.object).inserted else { throw reader.error("two places of one object") }
+            objects.append(object.object)
             stored.append(object)
+        }
+        objects.sort()
+        if let (object, _) = zip(objects, objects.dropFirst()).first(where: ==) {
+            throw document.error("two places of the object \(object)")
         }
         try document.beginTrailer()
         try document.end()

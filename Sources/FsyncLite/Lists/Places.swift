@@ -33,6 +33,50 @@ extension StoredObject {
     }
 }
 
+package enum StoredObjectCoding: PackedCoding {
+    /// The slot, or the name.
+    package static func path(of line: StoredObject) -> RelativePath {
+        switch line.place {
+        case .slot(let slot): slot
+        case .inside(_, let name): RelativePath.root.appending(name)
+        }
+    }
+
+    /// The transaction, which is mostly that of the line before.
+    package static func otherPath(of line: StoredObject) -> RelativePath? {
+        line.transaction.map(RelativePath.root.appending)
+    }
+
+    package static func pack(_ line: StoredObject, into store: inout PackedStore) {
+        store.put(line.object)
+        store.put(line.inside?.object ?? 0)
+    }
+
+    package static func unpack(
+        _ cursor: inout PackedStore.Cursor, _: Void, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
+    ) -> StoredObject {
+        let (object, directory) = (cursor.number(), cursor.number())
+        let name = directory > 0 ? path.fileName : nil
+        return StoredObject(
+            object, name.map { .inside(directory, $0) } ?? .slot(path), transaction: other?.fileName)
+    }
+}
+
+package typealias StoredObjects = PackedList<StoredObjectCoding>
+
+extension StoredObjects {
+    func object(at index: Int) -> UInt64 { read(at: index) { $0.number() } }
+
+    /// 0 for a slot.
+    func directory(at index: Int) -> UInt64 {
+        read(at: index) { cursor in
+            _ = cursor.number()
+            return cursor.number()
+        }
+    }
+}
+
 /// The objects in the history, by their places.
 package struct ObjectsByPlace: Sendable {
     private var slots: [RelativePath: UInt64] = [:]
@@ -61,73 +105,60 @@ package struct ObjectsByPlace: Sendable {
 
 /// The places of objects by number. For an object that is not in the present list, the newest line is right.
 package struct Places: Sendable {
-    /// The content of a line in sixteen bytes. `position` is the offset of the name, or of the slot's path.
-    private struct Location {
-        /// 0 for a slot.
-        let directory: UInt64
-        let position: Int
-    }
-
-    private var locations: [UInt64: Location] = [:]
+    /// A line with a slot has the transaction.
+    private var lines = StoredObjects()
+    private var index = HashIndex()
     /// The directories that contain an object.
     private var directories: Set<UInt64> = []
-    /// The transactions of the slots, each with the position at which its slots begin.
-    private var transactions: [(start: Int, name: FileName)] = []
-    /// The names, and the paths of slots, each with a NUL after it.
-    private var names: [UInt8] = []
 
     package init() {}
 
     /// Adds the lines of a record. Add newer records first. A newer record with objects in a directory has all that were
     /// in it, each by one name. An object that only an older record has there was replaced by hand: it came back with
     /// the directory. Then the older line is left out.
-    package mutating func add(_ lines: some Sequence<StoredObject>, of transaction: FileName) {
-        for line in lines where locations[line.object] == nil {
-            switch line.place {
-            case .slot(let path):
-                let transaction = line.transaction ?? transaction
-                if transactions.last?.name != transaction { transactions.append((names.count, transaction)) }
-                locations[line.object] = Location(directory: 0, position: names.count)
-                addName(path.bytes)
-            case .inside(let directory, let name):
+    package mutating func add(_ added: some Sequence<StoredObject>, of transaction: FileName) {
+        var inside: Set<UInt64> = []
+        for var line in added {
+            if let directory = line.inside?.object {
+                inside.insert(directory)
                 guard !directories.contains(directory) else { continue }
-                locations[line.object] = Location(directory: directory, position: names.count)
-                addName(name.bytes)
+            } else {
+                line.transaction = line.transaction ?? transaction
             }
+            guard indexOfLine(line.object) == nil else { continue }
+            lines.append(line)
+            index.add(lines.count - 1) { lines.object(at: $0).hashValue }
         }
-        for case let inside? in lines.lazy.map(\.inside) { directories.insert(inside.object) }
+        directories.formUnion(inside)
     }
 
-    private mutating func addName(_ name: some Sequence<UInt8>) {
-        names += name
-        names.append(0)
+    private func indexOfLine(_ object: UInt64) -> Int? {
+        index.first(object.hashValue) { lines.object(at: $0) == object }
     }
 
     /// The line of an object in the history. For a slot, it has the transaction.
-    private func line(_ object: UInt64) -> StoredObject? {
-        guard let location = locations[object] else { return nil }
-        let name = names[location.position...].prefix { $0 != 0 }
-        guard location.directory > 0 else {
-            let next = transactions.partitionPoint { $0.start <= location.position }
-            return StoredObject(
-                object, .slot(RelativePath(validated: Array(name))), transaction: transactions[next - 1].name)
-        }
-        return FileName(name).map { StoredObject(object, .inside(location.directory, $0)) }
+    private func line(_ object: UInt64) -> StoredObject? { indexOfLine(object).map { lines[$0] } }
+
+    /// The directory in which the object was moved into the history; 0 for a slot.
+    private func directory(of object: UInt64) -> UInt64? {
+        indexOfLine(object).map { lines.directory(at: $0) }
     }
 
     /// The lines as the record of this transaction has them.
-    package func lines(of transaction: FileName) -> [StoredObject] {
-        locations.keys.sorted().compactMap { object in
-            var line = line(object)
-            if line?.transaction == transaction { line?.transaction = nil }
-            return line
+    package func lines(of transaction: FileName) -> StoredObjects {
+        var sorted = StoredObjects()
+        for index in lines.indices.sorted(by: { lines.object(at: $0) < lines.object(at: $1) }) {
+            var line = lines[index]
+            if line.transaction == transaction { line.transaction = nil }
+            sorted.append(line)
         }
+        return sorted
     }
 
     /// Whether a run moved the object into the history.
-    func hasStored(_ object: UInt64) -> Bool { locations[object] != nil }
+    func hasStored(_ object: UInt64) -> Bool { indexOfLine(object) != nil }
 
-    package var objects: ObjectsByPlace { ObjectsByPlace(locations.keys.lazy.compactMap(line)) }
+    package var objects: ObjectsByPlace { ObjectsByPlace(lines) }
 
     package enum Place: Hashable, Sendable {
         /// Below the root of the tree.
@@ -165,7 +196,7 @@ package struct Places: Sendable {
     /// The directories that were moved into the history with an object inside, from the innermost.
     package func directories(of object: UInt64) -> [UInt64] {
         var (directories, chain) = ([UInt64](), Chain(object))
-        while let directory = locations[chain.object]?.directory, directory > 0, chain.move(to: directory) {
+        while let directory = directory(of: chain.object), directory > 0, chain.move(to: directory) {
             directories.append(directory)
         }
         return directories
@@ -206,7 +237,7 @@ package struct Places: Sendable {
             }
         }
         guard let found, let name = names.first else { return found }
-        neighbour.directory = locations[object]?.directory
+        neighbour.directory = directory(of: object)
         neighbour.place = names.dropFirst().reversed().reduce(found) { $0.appending($1) }
         return neighbour.place.appending(name)
     }

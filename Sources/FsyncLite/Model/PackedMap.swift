@@ -4,8 +4,7 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
 
     private var list = PackedList<Coding>()
     private var removed: Set<Int> = []
-    /// A hash table with indices of the list, each increased by one; 0 means free.
-    private var slots: [UInt32] = []
+    private var table = HashIndex()
 
     package init() {}
 
@@ -39,12 +38,13 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
             case (let index?, nil): removed.insert(index)
             case (let index?, let value?): list[index] = value
             case (nil, let value?):
-                if (list.count + 1) * 3 > slots.count * 2 { grow() }
                 list.append(value)
-                add(list.count - 1, path)
+                table.add(list.count - 1) { list.path(at: $0).hashValue }
             }
         }
     }
+
+    func contains(_ path: RelativePath) -> Bool { index(of: path) != nil }
 
     /// The elements, in the order of their paths.
     var sorted: PackedList<Coding> {
@@ -54,33 +54,8 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
         return list
     }
 
+    /// A removed element with this path comes before the new one.
     private func index(of path: RelativePath) -> Int? {
-        guard !slots.isEmpty else { return nil }
-        var slot = path.hashValue & (slots.count - 1)
-        while slots[slot] != 0 {
-            let index = Int(slots[slot]) - 1
-            if list.order(index, comparedTo: path) == 0 { return removed.contains(index) ? nil : index }
-            slot = (slot + 1) & (slots.count - 1)
-        }
-        return nil
-    }
-
-    /// A new element gets the slot of a removed one with the same path.
-    private mutating func add(_ index: Int, _ path: RelativePath) {
-        var slot = path.hashValue & (slots.count - 1)
-        while slots[slot] != 0 {
-            let other = Int(slots[slot]) - 1
-            if removed.contains(other), list.order(other, comparedTo: path) == 0 { break }
-            slot = (slot + 1) & (slots.count - 1)
-        }
-        slots[slot] = UInt32(index + 1)
-    }
-
-    private mutating func grow() {
-        slots = []
-        // Twice the next power of two.
-        let count = 2 << (Int.bitWidth - list.count.leadingZeroBitCount)
-        slots = [UInt32](repeating: 0, count: max(16, count))
-        for index in indices { add(index, list.path(at: index)) }
+        table.first(path.hashValue) { !removed.contains($0) && list.order($0, comparedTo: path) == 0 }
     }
 }

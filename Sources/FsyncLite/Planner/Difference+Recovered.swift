@@ -23,7 +23,7 @@ extension Difference {
         let displaced = carriedPathsOfDeleted(recovered)
         let occupied = Set(displaced.values)
         // A file at its path gets further names.
-        let inPlace = recovered.intersection(changes.targetPaths { $0.kind == .match })
+        let inPlace = changes.targetPaths { $0.kind == .match }
         let missing = Set(
             created.lazy.filter {
                 let location = tree.location(of: $0.path)

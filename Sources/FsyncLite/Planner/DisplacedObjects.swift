@@ -16,7 +16,7 @@ extension TreeMerge {
         // Most directories contain only objects of the tree.
         lazy var stored = places.objects
         // If a file has several names, only one location is known.
-        var offered: Set<RelativePath> = []
+        var offered = PackedPaths([])
         for index in changed.indices {
             let location = changed.location(at: index)
             guard location.isInState, !location.isLost else { continue }
@@ -24,7 +24,7 @@ extension TreeMerge {
                 inner.append(index)
                 continue
             }
-            guard offered.insert(location).inserted, try offer(index, location, in: changed, resolver) else {
+            guard offered.insert(location), try offer(index, location, in: changed, resolver) else {
                 continue
             }
             directories.append((index, location))
@@ -53,7 +53,7 @@ extension TreeMerge {
         var top: [RelativePath] = []
         for index in inner {
             let location = changed.location(at: index)
-            guard !location.isWithin(top), !location.isBelow(anyOf: tops), offered.insert(location).inserted,
+            guard !location.isWithin(top), !location.isBelow(anyOf: tops), offered.insert(location),
                 try offer(index, location, in: changed, resolver)
             else { continue }
             top = [location]

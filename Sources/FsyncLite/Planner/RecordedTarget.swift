@@ -65,12 +65,11 @@ extension Difference {
                 || head.isRenamed
                     && !moves.isCarried(from: changes.targetPath(at: index), to: changes.path(at: index))
         }
-        let leaving = moving.lazy.filter {
-            let head = changes.head(at: $0)
-            return head.isRenamed && !head.targetIsInState
+        var gone = changes.targetPaths { $0.kind == .deleted }
+        for index in moving
+        where changes.head(at: index).isRenamed && !changes.head(at: index).targetIsInState {
+            gone.insert(changes.targetPath(at: index))
         }
-        let gone = changes.targetPaths { $0.kind == .deleted }
-            .union(leaving.map { changes.targetPath(at: $0) })
         for index in moving where try !check.isFree(changes.path(at: index), of: gone) { return false }
         return try check.parentsAreThere()
     }
@@ -158,7 +157,7 @@ private struct RecordCheck {
     }
 
     /// A new name must be free, unless the object that has it leaves.
-    mutating func isFree(_ path: RelativePath, of gone: Set<RelativePath>) throws -> Bool {
+    mutating func isFree(_ path: RelativePath, of gone: PackedPaths) throws -> Bool {
         guard let parent = path.parent, let name = path.fileName, !moves.isCreated(parent) else {
             return true
         }

@@ -36,6 +36,21 @@ struct UndoTests {
         #expect(try scene.apply().lines == ["nothing to do; 3 unchanged"])
     }
 
+    /// An object that returns from the history is still known by its object in the source.
+    @Test func aRenameIsFoundAfterARunWasTakenBackAndMadeAgain() throws {
+        let scene = try MirrorScene(["edited": "one", "keep": "keep"]).mirrored()
+        try scene.append("two", to: "source/edited")
+        try scene.build("new", at: "source/new")
+        try scene.mirror()
+        for _ in 1...2 { try scene.run("undo", "target").expect(0) }
+        try scene.move("source/edited", to: "source/a")
+        try scene.move("source/new", to: "source/b")
+        #expect(
+            try scene.planned().actionLinesButTimes == [
+                "move edited -> a (renamed)", "move new -> b (renamed)",
+            ])
+    }
+
     /// An undo of an exchange copies directories, and tells the same.
     @Test(arguments: [[], ["--exchange"]]) func tellsTheCausesThatTheHistoryTells(exchange: [String]) throws {
         let scene = try MirrorScene(["a": "one", "link": .symlink("x"), "d": ["f": "one"]]).mirrored()
