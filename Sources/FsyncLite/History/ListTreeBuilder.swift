@@ -54,7 +54,7 @@ extension ListTree {
         private let wanted: [UInt64]
         private let covered: [UInt64]
         /// The paths of these objects in the present list; most have none.
-        private var present: [UInt64: [RelativePath]] = [:]
+        private var present = ObjectPaths()
         private var presentAbove: Set<RelativePath> = []
         /// The uncovered entries of the present list.
         private(set) var uncovered: [RelativePath: UInt64] = [:]
@@ -116,7 +116,7 @@ extension ListTree {
             while try manifest.advance() {
                 let (path, object) = (manifest.path, manifest.object)
                 let isWanted = wants(object)
-                if isWanted { present[object, default: []].append(path) }
+                if isWanted { present.append(path, of: object) }
                 if manifest.marks.contains(.uncovered) {
                     uncovered[path] = object
                     if rests(path, object, manifest.status.type) { resting.insert(path) }
@@ -126,6 +126,7 @@ extension ListTree {
                 }
                 if try part?.take(manifest, isWanted: isWanted) == false { part = nil }
             }
+            present.sort()
             try part?.end()
         }
 
@@ -162,7 +163,7 @@ extension ListTree {
         }
 
         private mutating func location(of entry: ListEntry) throws -> RelativePath {
-            let (path, names) = (entry.file.path, present[entry.object] ?? [])
+            let (path, names) = (entry.file.path, present[entry.object])
             if names.contains(path) { return path }
             // A resting name remains, so its object is at no other path. An uncovered entry returns only from the
             // history.
@@ -185,7 +186,7 @@ extension ListTree {
         /// The place of an object that is not at its own path in the present list.
         private mutating func place(of object: UInt64) -> Places.Place? {
             places.place(
-                of: object, near: &neighbour, present: { $0 == object ? nil : present[$0]?.first })
+                of: object, near: &neighbour, present: { $0 == object ? nil : present[$0].first })
         }
 
         /// The place of a file in the history, if a run moved one of its names there and somebody edited or removed
