@@ -9,7 +9,7 @@ from harness import trees
 from harness.scratch import remove
 
 FILES_PER_DIRECTORY = 100
-GOAL = 250
+GOAL = 400
 # The workloads delete more than the guards allow.
 OVERRIDES = ["--max-delete", "unlimited", "--allow-empty-source"]
 

@@ -6,7 +6,7 @@ struct ManifestExcerpt: Sendable {
     private(set) var leftOut = (covered: 0, uncovered: 0)
 
     /// If the excerpt has more bytes, it is better to read the manifest again.
-    private static let limit = 16 << 20
+    private static let limit = 4 << 20
 
     init(of manifest: ManifestReader) { writer = ManifestWriter(manifest.header) }
 

@@ -154,15 +154,10 @@ struct AppliedStep: Sendable {
         return lines.values.sorted { $0.path < $1.path }
     }
 
-    /// An object that moves into the history, by the indices of its line.
-    private enum Moved {
-        case toSlot(object: UInt32)
-        case inside(directory: UInt32, change: UInt32)
-    }
-
     /// The places of the objects that the step moves into the history.
     var stored: some Sequence<StoredObject> {
-        var moved: [Moved] = []
+        // Objects of the graph, and as a complement a change whose object is in a directory that is deleted.
+        var moved: [Int32] = []
         // Names of one file, and its copies, may move to several slots.
         var named: Set<UInt64> = []
         let changes = difference.changes
@@ -170,34 +165,35 @@ struct AppliedStep: Sendable {
         for object in objects.indices where objects.items[object].origin == .leaving {
             let index = objects.items[object].index
             isInSlot[index] = true
-            if named.insert(numbers.found(index)).inserted { moved.append(.toSlot(object: UInt32(object))) }
+            if named.insert(numbers.found(index)).inserted { moved.append(Int32(object)) }
         }
         // An object can also be replaced at another path, or by one in a directory that moves to its path. Then it
         // remains in its directory, which is deleted.
         for index in changes.indices where !isInSlot[index] {
             let head = changes.head(at: index)
             guard head.kind == .deleted || head.replacesContent && !head.targetIsInState,
-                let parent = changes.targetPath(at: index).parent,
-                let directory = changes.index(of: .deleted, at: parent),
-                named.insert(numbers.found(index)).inserted
+                deletedDirectory(of: index) != nil, named.insert(numbers.found(index)).inserted
             else { continue }
-            moved.append(.inside(directory: UInt32(directory), change: UInt32(index)))
+            moved.append(~Int32(index))
         }
-        return moved.lazy.compactMap(line)
+        return moved.lazy.compactMap { $0 < 0 ? lineInside(Int(~$0)) : lineInSlot(Int($0)) }
     }
 
-    private func line(_ moved: Moved) -> StoredObject? {
-        switch moved {
-        case .toSlot(let object):
-            let item = objects.items[Int(object)]
-            return StoredObject(
-                numbers.found(item.index), .slot(OperationGraph.path(ofSlot: Int(item.slot))))
-        case .inside(let directory, let change):
-            let (directory, change) = (Int(directory), Int(change))
-            return difference.changes.targetPath(at: change).fileName.map {
-                StoredObject(numbers.found(change), .inside(numbers.found(directory), $0))
-            }
-        }
+    private func deletedDirectory(of index: Int) -> Int? {
+        let changes = difference.changes
+        return changes.targetPath(at: index).parent.flatMap { changes.index(of: .deleted, at: $0) }
+    }
+
+    private func lineInSlot(_ object: Int) -> StoredObject {
+        let item = objects.items[object]
+        return StoredObject(numbers.found(item.index), .slot(OperationGraph.path(ofSlot: Int(item.slot))))
+    }
+
+    private func lineInside(_ index: Int) -> StoredObject? {
+        guard let directory = deletedDirectory(of: index),
+            let name = difference.changes.targetPath(at: index).fileName
+        else { return nil }
+        return StoredObject(numbers.found(index), .inside(numbers.found(directory), name))
     }
 }
 
